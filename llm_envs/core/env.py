@@ -1,0 +1,296 @@
+"""`TextAECEnv`: any pure `Task` as a PettingZoo AEC environment with text in and text out."""
+
+import hashlib
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Self
+
+from pettingzoo import AECEnv
+
+from llm_envs.core.errors import UsageError, require, unknown_choice
+from llm_envs.core.parsing import Unparsed, clean_text
+from llm_envs.core.rewards import agent_reward, local_reward
+from llm_envs.core.roles import expand_agents, role_of
+from llm_envs.core.spaces import TextObservation, TextSpace
+from llm_envs.core.task import Job, Result, Split, Task, Transition
+from llm_envs.sandbox.base import Sandbox
+
+MAX_OBSERVATION = 1 << 17
+MAX_ACTION = 1 << 16
+INDEX_BITS = 31
+
+
+class OnInvalid(StrEnum):
+    """What a reply without a usable action does beyond its penalty: nothing, or end the episode."""
+
+    NOOP = "noop"
+    TERMINATE = "terminate"
+
+
+class TextAECEnv(AECEnv[str, str, str]):
+    """Turn order, reward ledger, seeds, horizon, invalid replies and rendering around a pure task.
+
+    One *cycle* is one action of every agent. On each step every live agent receives `alpha * team`, the acting agent also its
+    local reward in [-1, 0] (`core.rewards`). `infos[agent]` describes that agent's own latest action (`role`, `invalid` (reason
+    or None), `team_reward`, `local_reward`, the task's named terms) and, always up to date, `success`.
+    """
+
+    def __init__(
+        self,
+        task: Task[Any, Any],
+        *,
+        name: str,
+        agents: Mapping[str, int] | None = None,
+        turn_order: Sequence[str] | None = None,
+        alpha: float = 1.0,
+        max_cycles: int = 8,
+        on_invalid: str = "noop",
+        split: str = "train",
+        render_mode: str | None = None,
+        sandbox: str | Sandbox = "auto",
+        renderers: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> None:
+        """Wrap a task.
+
+        Args:
+            task: the pure core.
+            name: PettingZoo name, e.g. `plan_path_v0`.
+            agents: agents per role, 1 where not named.
+            turn_order: the roles in the order in which they act.
+            alpha: weight of the team reward in every agent's reward, >= 0.
+            max_cycles: horizon; when it is reached every agent is truncated.
+            on_invalid: "noop" or "terminate".
+            split: split that `reset` draws from unless its options name one.
+            render_mode: None or a key of the renderers; "ansi" and "human" are always there.
+            sandbox: name of a cage (see `llm_envs.sandbox`) or a `Sandbox`; started when the first program runs.
+            renderers: further render modes: mode -> function of the task's state.
+
+        Raises:
+            UsageError: an option outside what is allowed.
+        """
+        super().__init__()
+        require(isinstance(alpha, (int, float)) and 0 <= alpha < float("inf"), "alpha", alpha, "a finite number >= 0")
+        require(isinstance(max_cycles, int) and max_cycles >= 1, "max_cycles", max_cycles, "a whole number >= 1")
+        if on_invalid not in set(OnInvalid):
+            raise unknown_choice("on_invalid", on_invalid, OnInvalid)
+        if split not in set(Split):
+            raise unknown_choice("split", split, Split)
+        self._renderers = dict(renderers or {})
+        modes = ["ansi", "human", *self._renderers]
+        if render_mode is not None and render_mode not in modes:
+            raise unknown_choice("render_mode", render_mode, modes)
+        self.task = task
+        self.metadata = {"name": name, "render_modes": modes, "is_parallelizable": False, "render_fps": 2}
+        self.possible_agents = expand_agents(task.roles, agents, turn_order)
+        self.roles = {agent: role_of(agent) for agent in self.possible_agents}
+        self.alpha = float(alpha)
+        self.max_cycles = max_cycles
+        self.render_mode = render_mode
+        self._on_invalid = OnInvalid(on_invalid)
+        self._split = Split(split)
+        self._sandbox = sandbox
+        self._entropy: int | None = None
+        self._resets = 0
+        self.observation_spaces = {agent: TextSpace(MAX_OBSERVATION) for agent in self.possible_agents}
+        self.action_spaces = {agent: TextSpace(MAX_ACTION) for agent in self.possible_agents}
+        self.state_space = TextSpace(MAX_OBSERVATION)
+
+    # ---- spaces and views
+
+    def observation_space(self, agent: str) -> TextSpace:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> TextSpace:
+        return self.action_spaces[agent]
+
+    def observe(self, agent: str) -> str:
+        return TextObservation(self.task.observe(self.snapshot, self.roles[agent], self._feedback.get(agent, "")))
+
+    def state(self) -> str:  # type: ignore[override]  # PettingZoo annotates arrays; the global state here is text
+        return TextObservation(self.task.text(self.snapshot))
+
+    def render(self) -> Any:
+        if self.render_mode is None:
+            raise UsageError("render_mode=None: pass render_mode='ansi' or 'human' when the environment is made.")
+        if self.render_mode in self._renderers:
+            return self._renderers[self.render_mode](self.snapshot)
+        text = self.task.text(self.snapshot)
+        if self.render_mode == "ansi":
+            return text
+        sys.stdout.write(text + "\n")
+        return None
+
+    # ---- episodes
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start an episode.
+
+        Args:
+            seed: reseeds the private generator; without it the instances go on from the last reset.
+            options: `split`, `index` (>= 0) and `task` (a description the task can load) choose the instance; keys that are
+                not known are ignored, as PettingZoo asks.
+
+        Raises:
+            UsageError: an option that is known, with a value that is not allowed.
+        """
+        options = options or {}
+        self.snapshot = self._pick_instance(seed, options)
+        self.agents = list(self.possible_agents)
+        self.cycle = 0
+        self._turn = 0
+        self._solved = self.task.solved(self.snapshot)
+        self._potential = self.task.potential(self.snapshot)
+        self._feedback: dict[str, str] = {}
+        self.agent_selection = self.agents[0]
+        self._skip_agent_selection = None
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {
+            agent: {"role": role, "success": self._solved, "invalid": None, "team_reward": 0.0, "local_reward": 0.0}
+            for agent, role in self.roles.items()
+        }
+
+    def _pick_instance(self, seed: int | None, options: Mapping[str, Any]) -> Any:
+        if seed is not None or self._entropy is None:
+            self._entropy = secrets.randbits(64) if seed is None else int(seed)
+            self._resets = 0
+        draw = self._resets
+        self._resets += 1
+        if options.get("task") is not None:
+            return self.task.load(options["task"])
+        split = options.get("split", self._split)
+        if split not in set(Split):
+            raise unknown_choice("options['split']", split, Split)
+        index = options.get("index")
+        if index is None:
+            digest = hashlib.blake2b(f"{self._entropy}:{draw}".encode(), digest_size=8).digest()
+            index = int.from_bytes(digest, "big") >> (64 - INDEX_BITS)
+        require(isinstance(index, int) and index >= 0, "options['index']", index, "a whole number >= 0")
+        return self.task.instance(Split(split), index)
+
+    def step(self, action: str | None) -> None:  # type: ignore[override]  # None is how a dead agent leaves
+        """Act for `agent_selection`, blocking while its programs run.
+
+        Raises:
+            ValueError: text for a dead agent, or None for a live one.
+            SandboxError: the sandbox failed; the episode is unchanged.
+        """
+        planned = self._plan(action)
+        if planned is not None:
+            parsed, jobs = planned
+            self._commit(parsed, self._jobs_sandbox().run(jobs) if jobs else ())
+
+    async def astep(self, action: str | None) -> None:
+        """`step` without blocking the event loop while programs run."""
+        planned = self._plan(action)
+        if planned is not None:
+            parsed, jobs = planned
+            self._commit(parsed, await self._jobs_sandbox().arun(jobs) if jobs else ())
+
+    def _jobs_sandbox(self) -> Sandbox:
+        if isinstance(self._sandbox, str):
+            from llm_envs.sandbox import get_sandbox  # late: most users of most games never run a program
+
+            self._sandbox = get_sandbox(self._sandbox)
+        return self._sandbox
+
+    def _plan(self, action: str | None) -> tuple[Any, tuple[Job, ...]] | None:
+        """The parsed action and its jobs, or None where a dead agent just left."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return None
+        if not isinstance(action, str):
+            raise ValueError(f"action={action!r} for {agent}, which is alive: must be a str.")
+        if len(action) > MAX_ACTION:
+            return Unparsed(f"your reply had {len(action)} characters, at most {MAX_ACTION} are read"), ()
+        role = self.roles[agent]
+        parsed = self.task.parse(self.snapshot, role, clean_text(action))
+        if isinstance(parsed, Unparsed):
+            return parsed, ()
+        return parsed, self.task.jobs(self.snapshot, role, parsed)
+
+    def _commit(self, parsed: Any, results: Sequence[Result]) -> None:
+        """Apply the action and settle rewards, flags and turn."""
+        agent = self.agent_selection
+        invalid = parsed.reason if isinstance(parsed, Unparsed) else None
+        transition: Transition[Any]
+        if invalid is None:
+            transition = self.task.apply(self.snapshot, self.roles[agent], parsed, results)
+            self._feedback.pop(agent, None)
+        else:
+            transition = Transition(self.snapshot, {"format": -1.0})
+            self._feedback[agent] = invalid
+        if transition.state is not self.snapshot:
+            self.snapshot = transition.state
+            before, self._potential = self._potential, self.task.potential(self.snapshot)
+            self._solved = self.task.solved(self.snapshot)
+            team = self._potential - before
+        else:
+            team = 0.0
+        self._settle(agent, team, transition, invalid)
+        over = self.task.finished(self.snapshot) or (invalid is not None and self._on_invalid is OnInvalid.TERMINATE)
+        self._next_turn(over)
+
+    def _settle(self, agent: str, team: float, transition: Transition[Any], invalid: str | None) -> None:
+        local = local_reward(transition.penalties)
+        shared = agent_reward(alpha=self.alpha, team=team, local=0.0)
+        cumulative = self._cumulative_rewards
+        cumulative[agent] = 0.0  # `last()` has handed it out before this step
+        for other in self.agents:
+            self.rewards[other] = shared
+            self.infos[other]["success"] = self._solved
+        self.rewards[agent] = agent_reward(alpha=self.alpha, team=team, local=local)
+        for other in self.agents:
+            cumulative[other] += self.rewards[other]
+        self.infos[agent] = {
+            "role": self.roles[agent],
+            "success": self._solved,
+            "invalid": invalid,
+            "team_reward": team,
+            "local_reward": local,
+            **transition.penalties,
+            **transition.info,
+        }
+
+    def _next_turn(self, over: bool) -> None:
+        self._turn += 1
+        if self._turn == len(self.possible_agents):
+            self._turn = 0
+            self.cycle += 1
+        if over:
+            self.terminations = dict.fromkeys(self.agents, True)
+        elif self.cycle == self.max_cycles:
+            self.truncations = dict.fromkeys(self.agents, True)
+        self.agent_selection = self.possible_agents[self._turn]
+
+    # ---- copies
+
+    def fork(self) -> Self:
+        """A copy that goes on by itself, in constant time: the state is shared since it is immutable, the ledgers are copied."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        if "agents" not in self.__dict__:  # not reset yet: there are no ledgers
+            return other
+        other.agents = self.agents.copy()
+        other.rewards = self.rewards.copy()
+        other._cumulative_rewards = self._cumulative_rewards.copy()
+        other.terminations = self.terminations.copy()
+        other.truncations = self.truncations.copy()
+        other.infos = {agent: info.copy() for agent, info in self.infos.items()}
+        other._feedback = self._feedback.copy()
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.fork()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles without live processes: the copy starts its sandbox by name when it needs one."""
+        state = self.__dict__.copy()
+        if not isinstance(self._sandbox, str):
+            state["_sandbox"] = self._sandbox.name
+        return state

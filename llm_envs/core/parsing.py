@@ -1,0 +1,64 @@
+"""Reading actions out of replies. A reply that holds no action gives `Unparsed` with the reason in words, never an error."""
+
+import re
+from dataclasses import dataclass
+
+_THINK = re.compile(r"<think>.*?</think>", re.DOTALL)
+_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*$", re.MULTILINE)
+_PYTHON_TAGS = frozenset({"python", "python3", "py", "py3"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """A reply without a usable action. `reason` is shown to the agent in its next observation."""
+
+    reason: str
+
+
+def strip_thinking(text: str) -> str:
+    """The reply without its reasoning: closed blocks go, text before a lone `</think>` goes, an unclosed block hides the rest."""
+    if "think>" not in text:
+        return text
+    text = _THINK.sub("", text)
+    if "</think>" in text:
+        text = text.rpartition("</think>")[2]
+    return text.partition("<think>")[0]
+
+
+def last_answer(text: str) -> str | None:
+    """The content of the last `<answer>…</answer>` block: where an agent corrects itself, its last word counts."""
+    found: str | None = None
+    for match in _ANSWER.finditer(text):
+        found = match.group(1)
+    return None if found is None else found.strip()
+
+
+def last_code_block(text: str) -> str | None:
+    """The program in a reply: the last fenced block tagged as Python, else the last fenced block, else None.
+
+    A fence closes only by a line of the same character, at least as long, without a tag, so that a fence inside a docstring
+    of a longer fence stays text. A block cut off by the token limit counts as closed at the end.
+    """
+    best: str | None = None
+    best_tagged = False
+    opened: tuple[str, str, int] | None = None
+    for match in _FENCE.finditer(text):
+        mark, tag = match.group(1), match.group(2).lower()
+        if opened is None:
+            opened = (mark, tag, match.end() + 1)
+        elif mark[0] == opened[0][0] and len(mark) >= len(opened[0]) and not tag:
+            tagged = opened[1] in _PYTHON_TAGS
+            if tagged or not best_tagged:
+                best, best_tagged = text[opened[2] : match.start()], tagged
+            opened = None
+    if opened is not None and (opened[1] in _PYTHON_TAGS or not best_tagged):
+        best = text[opened[2] :]
+    return best
+
+
+def clean_text(text: str) -> str:
+    """Lone surrogates, which no file and no tokenizer accepts, become U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,104 @@
+"""Play one episode: an environment, a player per role, a record."""
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from llm_envs.core.errors import UsageError
+from llm_envs.core.roles import role_of
+from llm_envs.episode import Ending, Episode, Turn
+from llm_envs.players import Env, Player
+
+_RECORDED = ("role", "success", "invalid", "team_reward", "local_reward")  # infos with a field of their own in a Turn
+
+
+def play(env: Env, players: Mapping[str, Player], **kwargs: Any) -> Episode:
+    """`aplay` for callers without an event loop."""
+    return asyncio.run(aplay(env, players, **kwargs))
+
+
+async def aplay(
+    env: Env,
+    players: Mapping[str, Player],
+    *,
+    env_id: str = "",
+    split: str = "train",
+    index: int = 0,
+    options: Mapping[str, Any] | None = None,
+) -> Episode:
+    """Play instance `index` of a split to its end.
+
+    Args:
+        env: a text environment, wrapped or not.
+        players: role -> player; `all` serves every role that is not named.
+        env_id: registry id for the record (default: the environment's own name).
+        split, index: the instance.
+        options: recorded as they are (how the environment was made).
+
+    Raises:
+        UsageError: a role without a player, or a player for a role that does not exist.
+    """
+    env.reset(options={"split": split, "index": index})
+    seats = _seat_players(env, players)
+    start = str(env.state())
+    turns: list[Turn] = []
+    returns = dict.fromkeys(env.possible_agents, 0.0)
+    success, ending = bool(env.infos[env.agent_selection]["success"]), Ending.TRUNCATED
+    while env.agents:
+        agent = env.agent_selection
+        if env.terminations[agent] or env.truncations[agent]:
+            ending = Ending.TERMINATED if env.terminations[agent] else Ending.TRUNCATED
+            env.step(None)  # type: ignore[arg-type]  # how a dead agent leaves in PettingZoo
+            continue
+        turns.append(await _take_turn(env, agent, seats[role_of(agent)]))
+        for other, reward in env.rewards.items():
+            returns[other] += reward
+        success = bool(env.infos[agent]["success"])
+    return Episode(
+        env=env_id or str(env),
+        split=split,
+        index=index,
+        players={role: player.name for role, player in seats.items()},
+        start=start,
+        turns=tuple(turns),
+        returns=returns,
+        success=success,
+        ending=ending,
+        options=dict(options or {}),
+    )
+
+
+def _seat_players(env: Env, players: Mapping[str, Player]) -> dict[str, Player]:
+    roles = list(dict.fromkeys(role_of(agent) for agent in env.possible_agents))
+    unknown = set(players) - set(roles) - {"all"}
+    if unknown:
+        raise UsageError(f"players={sorted(unknown)}: {env} has the roles {', '.join(roles)} (or 'all').")
+    seats = {role: players.get(role, players.get("all")) for role in roles}
+    empty = [role for role, player in seats.items() if player is None]
+    if empty:
+        raise UsageError(f"players: no player for {', '.join(empty)}; name one, or give 'all'.")
+    return {role: player for role, player in seats.items() if player is not None}
+
+
+async def _take_turn(env: Env, agent: str, player: Player) -> Turn:
+    observation = str(env.observe(agent))
+    cycle = int(env.unwrapped.cycle)  # type: ignore[attr-defined]
+    reply = player.act(env, agent, observation)
+    if inspect.isawaitable(reply):
+        reply = await reply
+    await env.astep(reply)  # type: ignore[attr-defined]
+    info = env.infos[agent]
+    return Turn(
+        cycle=cycle,
+        agent=agent,
+        role=role_of(agent),
+        observation=observation,
+        reply=reply,
+        reward=float(env.rewards[agent]),
+        team_reward=float(info["team_reward"]),
+        local_reward=float(info["local_reward"]),
+        invalid=info["invalid"],
+        info={key: value for key, value in info.items() if key not in _RECORDED},
+        state=str(env.state()),
+    )
