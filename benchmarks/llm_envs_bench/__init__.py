@@ -1,0 +1,1 @@
+"""Benchmark suite for LLM agents on the `llm_envs` environments."""
