@@ -1,0 +1,191 @@
+"""The whole configuration of a run as frozen dataclasses; nothing here imports torch.
+
+`configs/*.yaml` and the command line fill the same fields (`loading.load_config`); what a field means is written here only.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class EnvSection:
+    """Which environment to train on.
+
+    Attributes:
+        id: registry id, e.g. `llm_envs/plan_path-v0`; any registered PettingZoo text environment.
+        options: keyword arguments of the environment.
+        train_split: split of the training instances.
+        eval_split: split for curves and checkpoint selection; results are reported on another one.
+    """
+
+    id: str = "llm_envs/plan_path-v0"
+    options: dict[str, Any] = field(default_factory=dict)
+    train_split: str = "train"
+    eval_split: str = "validation"
+
+
+@dataclass(frozen=True, slots=True)
+class WarmStartSection:
+    """A tiny base model made from a seed and trained on a reference player's episodes, for machines without a GPU or a hub.
+
+    Attributes:
+        player: reference player that demonstrates.
+        steps: optimizer steps of supervised training.
+        batch_size: demonstrations a step.
+        learning_rate: of AdamW.
+        hidden_size, layers, heads: size of the Qwen3-architecture model.
+        seed: of weights, demonstrations and order.
+    """
+
+    player: str = "weak"
+    steps: int = 400
+    batch_size: int = 32
+    learning_rate: float = 3e-3
+    hidden_size: int = 128
+    layers: int = 3
+    heads: int = 4
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSection:
+    """The base model.
+
+    Attributes:
+        base: hub id or folder; leave empty with `warm_start`, which makes one.
+        dtype: `float32`, `bfloat16` or `float16`.
+        warm_start: how to make a tiny base model, or null.
+    """
+
+    base: str = ""
+    dtype: str = "float32"
+    warm_start: WarmStartSection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySection:
+    """One set of trained weights: a LoRA adapter on the base.
+
+    Attributes:
+        rank, lora_alpha: of the adapter.
+        target_modules: module names, or `all-linear`.
+        beta: weight of the KL penalty to the policy's own start (0 = none).
+    """
+
+    rank: int = 16
+    lora_alpha: int = 32
+    target_modules: str | tuple[str, ...] = "all-linear"
+    beta: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSection:
+    """How one role of the environment is played.
+
+    Attributes:
+        policy: name of the policy that plays it; two roles may name the same one.
+        temperature, max_tokens, stop: see `inference.base.SamplingParams`.
+    """
+
+    policy: str
+    temperature: float = 1.0
+    max_tokens: int = 256
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSection:
+    """How episodes are sampled (AT-GRPO, arXiv 2510.11062).
+
+    Attributes:
+        instances: instances a step (the paper's batch of environments).
+        k: branches a turn, >= 2.
+        grouping: `turn` (tree sampling, one group per agent and turn) or `trajectory` (k whole episodes per instance).
+        select: the branch an episode goes on with: `greedy`, `proportional` or `uniform`.
+        max_prompt_tokens: a longer prompt ends the episode as truncated; it is never cut.
+        max_lost_share: share of branches that infrastructure may take before the run stops.
+        sandbox: cage for the programs agents write.
+    """
+
+    instances: int = 8
+    k: int = 4
+    grouping: str = "turn"
+    select: str = "greedy"
+    max_prompt_tokens: int = 4096
+    max_lost_share: float = 0.2
+    sandbox: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class OptimSection:
+    """One optimizer step per iteration.
+
+    Attributes:
+        steps: iterations.
+        learning_rate, adam_beta1, adam_beta2, weight_decay, max_grad_norm: AdamW; the clip is per policy.
+        scheduler: transformers' `lr_scheduler_type`.
+        warmup_steps: of the schedule.
+        scale_rewards: `group` divides advantages by the group's std, `none` does not.
+        advantage_factor: multiplies every advantage.
+        micro_batch_size: rows a forward pass.
+        loss_type: `dapo` or `cispo` (the ones that are plain sums over tokens).
+        epsilon: clip range of the ratio.
+        importance_cap: cap of the per-token correction for the sampler's numerics, 0 = no correction.
+    """
+
+    steps: int = 100
+    learning_rate: float = 1e-5
+    adam_beta1: float = 0.9
+    adam_beta2: float = 0.999
+    weight_decay: float = 0.0
+    max_grad_norm: float = 1.0
+    scheduler: str = "constant"
+    warmup_steps: int = 0
+    scale_rewards: str = "group"
+    advantage_factor: float = 1.0
+    micro_batch_size: int = 16
+    loss_type: str = "dapo"
+    epsilon: float = 0.2
+    importance_cap: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunSection:
+    """Where results go and how often.
+
+    Attributes:
+        output_dir: run folder.
+        seed: every random draw of the run derives from it.
+        save_steps: iterations between checkpoints.
+        keep_checkpoints: newest ones kept (step 0 is always kept).
+        eval_steps: iterations between evaluations on `env.eval_split`, 0 = none.
+        eval_instances: instances an evaluation.
+        log_steps: iterations between log lines.
+        log_turns: sampled turns shown in the table of each log line, 0 = none.
+        report_to: trackers of transformers (`wandb`, `tensorboard`, …), empty = none.
+        permute_rewards: control experiment: shuffles rewards within each group, so that nothing can be learned.
+    """
+
+    output_dir: str = "runs/at_grpo"
+    seed: int = 0
+    save_steps: int = 50
+    keep_checkpoints: int = 2
+    eval_steps: int = 0
+    eval_instances: int = 100
+    log_steps: int = 10
+    log_turns: int = 0
+    report_to: tuple[str, ...] = ()
+    permute_rewards: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TrainConfig:
+    """A run. `roles` maps each role of the environment to how it is played; `policies` names the weights that are trained."""
+
+    env: EnvSection = field(default_factory=EnvSection)
+    model: ModelSection = field(default_factory=ModelSection)
+    policies: dict[str, PolicySection] = field(default_factory=dict)
+    roles: dict[str, RoleSection] = field(default_factory=dict)
+    rollout: RolloutSection = field(default_factory=RolloutSection)
+    optim: OptimSection = field(default_factory=OptimSection)
+    run: RunSection = field(default_factory=RunSection)

@@ -1,0 +1,1 @@
+"""Samplers: token ids in, token ids and log-probabilities out."""

@@ -1,0 +1,1 @@
+"""Tree-structured sampling: how episodes become groups of comparable samples."""
