@@ -88,6 +88,11 @@ async def _take_turn(env: Env, agent: str, player: Player) -> Turn:
     if inspect.isawaitable(reply):
         reply = await reply
     await env.astep(reply)  # type: ignore[attr-defined]
+    return record_turn(env, agent, cycle, observation, reply)
+
+
+def record_turn(env: Env, agent: str, cycle: int, observation: str, reply: str) -> Turn:
+    """The record of the step that `agent` just took; call it before the next step."""
     info = env.infos[agent]
     return Turn(
         cycle=cycle,

@@ -90,7 +90,7 @@ class TextAECEnv(AECEnv[str, str, str]):
         self.render_mode = render_mode
         self._on_invalid = OnInvalid(on_invalid)
         self._split = Split(split)
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._entropy: int | None = None
         self._resets = 0
         self.observation_spaces = {agent: TextSpace(MAX_OBSERVATION) for agent in self.possible_agents}
@@ -192,11 +192,11 @@ class TextAECEnv(AECEnv[str, str, str]):
             self._commit(parsed, await self._jobs_sandbox().arun(jobs) if jobs else ())
 
     def _jobs_sandbox(self) -> Sandbox:
-        if isinstance(self._sandbox, str):
+        if isinstance(self.sandbox, str):
             from llm_envs.sandbox import get_sandbox  # late: most users of most games never run a program
 
-            self._sandbox = get_sandbox(self._sandbox)
-        return self._sandbox
+            self.sandbox = get_sandbox(self.sandbox)
+        return self.sandbox
 
     def _plan(self, action: str | None) -> tuple[Any, tuple[Job, ...]] | None:
         """The parsed action and its jobs, or None where a dead agent just left."""
@@ -291,6 +291,6 @@ class TextAECEnv(AECEnv[str, str, str]):
     def __getstate__(self) -> dict[str, Any]:
         """Pickles without live processes: the copy starts its sandbox by name when it needs one."""
         state = self.__dict__.copy()
-        if not isinstance(self._sandbox, str):
-            state["_sandbox"] = self._sandbox.name
+        if not isinstance(self.sandbox, str):
+            state["sandbox"] = self.sandbox.name
         return state
