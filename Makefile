@@ -26,7 +26,8 @@ RUN_STAMP := $(VENV)/.installed-$(KEY)-train-bench
 DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-dev
 
 TEST_ENV := OMP_NUM_THREADS=1
-PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS)
+# A file stays on one worker, so that its fixtures are built once.
+PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile
 PART_ARGS := $(if $(PART),$(if $(findstring /,$(PART)),'$(PART)',-m '$(PART)'))
 
 .DEFAULT_GOAL := help

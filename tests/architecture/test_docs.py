@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from tests.architecture.chat_server import chat_server
 from tests.architecture.markdown_blocks import Block, blocks, commands
@@ -21,7 +20,7 @@ SURROUNDINGS = {"git", "cd", "pip", "source", "export", "pre-commit", "python3.1
 MAKE_TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 
 
-def parameters(language: str) -> list[ParameterSet]:
+def parameters(language: str) -> list[pytest.ParameterSet]:
     """The blocks of all pages, and a skip with its reason for a page that is not there."""
     present = [ROOT / name for name in PAGES if (ROOT / name).exists()]
     absent = [name for name in PAGES if not (ROOT / name).exists()]
