@@ -1,5 +1,6 @@
 """The Makefile: what it prints, and when it installs."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -14,7 +15,11 @@ TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))
 
 
 def make(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    """Output of make, as if no other make had started the tests: that one's settings would be handed down."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+    }
+    done = subprocess.run(["make", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return done.stdout
 
 
