@@ -5,6 +5,7 @@ were sampled.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -22,7 +23,7 @@ class SamplingParams:
     """How a role's replies are drawn.
 
     Attributes:
-        temperature: 0 is greedy; the loss divides the logits by the same value.
+        temperature: the logits are divided by it, here and in the loss; 0 is greedy and for evaluation only.
         max_tokens: most tokens of one reply, its stop token included.
         stop: strings that end a reply; the tokens up to the end of the string are kept.
     """
@@ -57,7 +58,8 @@ class Completion:
 
     Attributes:
         token_ids: sampled ids, the stop token included where one was sampled.
-        logprobs: log-probability of each id under the distribution that it was drawn from (temperature applied), natural log.
+        logprobs: log-probability of each id under the distribution that it was drawn from (temperature applied), natural log;
+            for greedy replies, under the model's own distribution (temperature 1).
         finish_reason: why it ended.
         version: version of the policy that sampled it.
     """
@@ -73,7 +75,15 @@ class SamplerError(RuntimeError):
 
 
 class Sampler(Protocol):
-    """Generates for named policies."""
+    """Generates for named policies. Calls may come from one event loop after another."""
+
+    def episode(self) -> AbstractContextManager[None]:
+        """Announce an episode for as long as the context is open, in the task that plays it.
+
+        A sampler that batches in process generates when every announced episode waits in `sample`, so that what shares a
+        batch does not depend on timing. A sampler in front of a server has nothing to do here.
+        """
+        ...
 
     async def sample(self, request: SampleRequest) -> Sequence[Completion]:
         """`request.n` completions, in the order of the siblings. Raises `SamplerError`."""
