@@ -86,4 +86,4 @@ def test_the_import_contracts_name_every_game(shim: str) -> None:
     """A game that no contract names could be imported from anywhere."""
     contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
     guards = [contract for contract in contracts if f"llm_envs.{shim}" in contract["forbidden_modules"]]
-    assert len(guards) == 2, f"llm_envs.{shim} must be forbidden to the trainer and to the shared parts of llm_envs"
+    assert len(guards) == 2, f"llm_envs.{shim} must be forbidden to the trainer and to the rest of llm_envs"
