@@ -1,7 +1,7 @@
 """What one turn leaves for training: samples, the groups they are compared in, and the tensors they become."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -106,6 +106,14 @@ class MicroBatch:
             "advantages": torch.tensor([sample.advantage for sample in self.samples]),
             "sampling_per_token_logps": _pad(logps_B, 0.0, "right"),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """What the trainer needs of one policy version: its sealed micro-batches and the metrics of their collection."""
+
+    micro_batches: Iterable[MicroBatch]
+    metrics: Mapping[str, float]
 
 
 def _pad(rows: Sequence[torch.Tensor], value: float, side: str) -> torch.Tensor:

@@ -1,0 +1,190 @@
+"""Tree-structured sampling: one environment instance becomes groups of comparable samples (arXiv 2510.11062, Alg. 1).
+
+Turn grouping grows a tree: at each turn the acting agent answers one prompt K times, each answer acts on its own fork of the
+environment, the K rewards of that very step form a group, and the episode goes on from one fork. Trajectory grouping plays K
+whole episodes and compares their returns.
+"""
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from llm_envs import fork
+from llm_envs.core.roles import role_of
+from llm_envs.episode import Turn
+from llm_envs.play import record_turn
+from llm_envs.sandbox.base import SandboxError
+
+from at_grpo.inference.base import Completion, FinishReason, SampleRequest, Sampler, SamplingParams
+from at_grpo.rollouts.limits import Select, StopReason, choose
+from at_grpo.samples import Group, GroupKey, Sample
+from at_grpo.seeds import derive_seed
+from at_grpo.tokenization import PromptEncoder, UndecodableError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What stays the same for every tree of a run: who generates, how each role is played, how wide, how to go on."""
+
+    sampler: Sampler
+    encoder: PromptEncoder
+    policies: Mapping[str, str]  # role -> policy
+    params: Mapping[str, SamplingParams]  # by role
+    k: int
+    select: Select
+    max_prompt_tokens: int
+    seed: int
+
+
+@dataclass(slots=True)
+class Tree:
+    """What one instance gave: groups, the turns of the line that the episode followed, why it ended."""
+
+    groups: list[Group] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    start: str = ""
+    success: bool = False
+    stop: StopReason = StopReason.LOST
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One answer and the fork it acted on."""
+
+    env: Any
+    sample: Sample
+
+
+async def grow_tree(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
+    """Play an instance that was just reset, K branches at every turn. T cycles x N agents x K samples, at most."""
+    tree = Tree(start=str(env.state()))
+    turns_taken: Counter[str] = Counter()
+    node = "root"
+    with recipe.sampler.episode():
+        while (agent := _live_agent(env, tree)) is not None:
+            key = GroupKey(step, instance, node, agent, turns_taken[agent])
+            observation, prompt_ids = _prompt(env, agent, recipe)
+            if len(prompt_ids) > recipe.max_prompt_tokens:
+                tree.stop = StopReason.PROMPT_TOO_LONG
+                break
+            branches = await _branch(env, recipe, key, prompt_ids, recipe.k)
+            if not branches:
+                tree.stop = StopReason.LOST
+                break
+            rng = random.Random(derive_seed(recipe.seed, step, instance, node, agent, "choose"))
+            chosen = branches[choose([branch.sample.reward for branch in branches], recipe.select, rng)]
+            samples = tuple(replace(branch.sample, chosen=branch is chosen) for branch in branches)
+            tree.groups.append(Group(key, role_of(agent), observation, samples, lost=recipe.k - len(branches)))
+            env = chosen.env  # the fork whose reward was read is the fork the episode goes on with
+            tree.turns.append(record_turn(env, agent, turns_taken[agent], observation, chosen.sample.text))
+            tree.success = bool(env.infos[agent].get("success", False))
+            turns_taken[agent] += 1
+            node = f"{node}.{chosen.sample.sibling}"
+    return tree
+
+
+async def grow_trajectories(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
+    """Play K whole episodes of one instance; an agent's samples of all of them form its group, scored by its episode return."""
+    runs = (_play_line(fork(env), recipe, step, instance, sibling) for sibling in range(recipe.k))
+    lines = [line for line in await asyncio.gather(*runs) if line.tree.stop is not StopReason.LOST]
+    tree = lines[0].tree if lines else Tree(start=str(env.state()))
+    for agent in env.possible_agents:
+        samples = tuple(sample for line in lines for sample in line.of(agent))
+        if samples:
+            key = GroupKey(step, instance, "episode", agent, 0)
+            lost = recipe.k - len(lines)
+            tree.groups.append(Group(key, role_of(agent), "", samples, lost=lost))
+    return tree
+
+
+@dataclass(slots=True)
+class _Line:
+    """One whole episode: what each agent sampled and what it returned."""
+
+    tree: Tree
+    samples: list[tuple[str, Sample]] = field(default_factory=list)
+    returns: Counter[str] = field(default_factory=Counter)
+
+    def of(self, agent: str) -> Iterable[Sample]:
+        return (replace(sample, reward=float(self.returns[agent])) for owner, sample in self.samples if owner == agent)
+
+
+async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling: int) -> _Line:
+    line = _Line(Tree(start=str(env.state())))
+    turns_taken: Counter[str] = Counter()
+    with recipe.sampler.episode():
+        while (agent := _live_agent(env, line.tree)) is not None:
+            key = GroupKey(step, instance, f"episode.{sibling}.{len(line.samples)}", agent, turns_taken[agent])
+            observation, prompt_ids = _prompt(env, agent, recipe)
+            if len(prompt_ids) > recipe.max_prompt_tokens:
+                line.tree.stop = StopReason.PROMPT_TOO_LONG
+                break
+            branches = await _branch(env, recipe, key, prompt_ids, 1)
+            if not branches:
+                line.tree.stop = StopReason.LOST
+                break
+            env = branches[0].env
+            line.samples.append((agent, replace(branches[0].sample, sibling=sibling, chosen=True)))
+            line.returns.update(env.rewards)
+            line.tree.turns.append(record_turn(env, agent, turns_taken[agent], observation, branches[0].sample.text))
+            line.tree.success = bool(env.infos[agent].get("success", False))
+            turns_taken[agent] += 1
+    return line
+
+
+def _live_agent(env: Any, tree: Tree) -> str | None:
+    """The agent that must answer now, after agents that are done have left; None, with the reason set, when nobody is alive."""
+    while env.agents:
+        agent: str = env.agent_selection
+        if not (env.terminations[agent] or env.truncations[agent]):
+            return agent
+        tree.stop = StopReason.TERMINATED if env.terminations[agent] else StopReason.TRUNCATED
+        env.step(None)  # leaves no sample: a dead agent says nothing
+    return None
+
+
+def _prompt(env: Any, agent: str, recipe: Recipe) -> tuple[str, tuple[int, ...]]:
+    observation = str(env.observe(agent))
+    return observation, recipe.encoder.encode(observation)
+
+
+async def _branch(env: Any, recipe: Recipe, key: GroupKey, prompt_ids: tuple[int, ...], n: int) -> list[Branch]:
+    """n answers to one prompt, each stepped on a fork of its own; a branch that infrastructure took is left out."""
+    role = role_of(key.agent)
+    seed = derive_seed(recipe.seed, key.step, key.instance, key.node, key.agent)
+    request = SampleRequest(recipe.policies[role], prompt_ids, n, seed, recipe.params[role])
+    completions = await recipe.sampler.sample(request)
+    steps = (_act(env, recipe, key.agent, request, sibling, reply) for sibling, reply in enumerate(completions))
+    return [branch for branch in await asyncio.gather(*steps) if branch is not None]
+
+
+async def _act(
+    env: Any, recipe: Recipe, agent: str, request: SampleRequest, sibling: int, completion: Completion
+) -> Branch | None:
+    try:
+        text = recipe.encoder.decode(completion.token_ids)
+        branch = fork(env)
+        await branch.astep(text)
+    except (SandboxError, UndecodableError) as error:
+        logger.warning("branch %d of %s lost: %s", sibling, agent, error)
+        return None
+    sample = Sample(
+        policy=request.policy,
+        role=role_of(agent),
+        prompt_ids=request.prompt_ids,
+        completion_ids=completion.token_ids,
+        logprobs=completion.logprobs,
+        reward=float(branch.rewards[agent]),
+        sibling=sibling,
+        truncated=completion.finish_reason is FinishReason.LENGTH,
+        version=completion.version,
+        text=text,
+        info=branch.infos[agent],
+    )
+    return Branch(branch, sample)
