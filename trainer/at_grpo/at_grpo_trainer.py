@@ -56,7 +56,9 @@ class ATGRPOTrainer(GRPOTrainer):
             ValueError: a loss that is not a plain sum over tokens.
         """
         if args.loss_type not in PLAIN_SUMS:
-            raise ValueError(f"loss_type={args.loss_type!r}: must be one of {', '.join(PLAIN_SUMS)} (plain sums over tokens)")
+            raise ValueError(
+                f"loss_type={args.loss_type!r}: must be one of {', '.join(PLAIN_SUMS)} (plain sums over tokens)"
+            )
         self.policies = dict(policies)
         self._collect = collect
         self._assess = assess
@@ -90,7 +92,9 @@ class ATGRPOTrainer(GRPOTrainer):
         if self.optimizer is None:
             optimizer_class, kwargs = self.get_optimizer_cls_and_kwargs(self.args, self.model)
             decay = self.args.weight_decay
-            groups = [{"params": self._parameters[name], "weight_decay": decay, "policy": name} for name in self.policies]
+            groups = [
+                {"params": self._parameters[name], "weight_decay": decay, "policy": name} for name in self.policies
+            ]
             self.optimizer = optimizer_class(groups, **kwargs)
         return self.optimizer
 
@@ -156,7 +160,9 @@ class ATGRPOTrainer(GRPOTrainer):
         log-probabilities, truncated, by token. Old and current policy are one here, so no second forward is needed."""
         result = super()._get_per_token_logps_and_entropies(*args, **kwargs)
         if self._current is not None and self.use_vllm:
-            gap_B_T = (result[0].detach() - self._current["sampling_per_token_logps"]) * self._current["completion_mask"]
+            gap_B_T = (result[0].detach() - self._current["sampling_per_token_logps"]) * self._current[
+                "completion_mask"
+            ]
             ratio_B_T = gap_B_T.exp().clamp(max=self.vllm_importance_sampling_clip_max)
             self._current["importance_sampling_ratio"] = ratio_B_T
             self._metrics["train"]["sampler_gap_max"].append(gap_B_T.abs().max().item())
@@ -169,7 +175,9 @@ class ATGRPOTrainer(GRPOTrainer):
         ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
         mask = torch.cat([inputs["prompt_mask"], inputs["completion_mask"]], dim=1)
         with self.model.disable_adapter():
-            logps_B_T, _, _ = super()._get_per_token_logps_and_entropies(self.model, ids, mask, inputs["completion_ids"].size(1))
+            logps_B_T, _, _ = super()._get_per_token_logps_and_entropies(
+                self.model, ids, mask, inputs["completion_ids"].size(1)
+            )
         return logps_B_T
 
     def _clip_grad_norm(self, model: Any) -> torch.Tensor:
@@ -178,7 +186,12 @@ class ATGRPOTrainer(GRPOTrainer):
         for name, parameters in self._parameters.items():
             present = [parameter for parameter in parameters if parameter.grad is not None]
             if present:
-                norm = torch.nn.utils.clip_grad_norm_(present, self.args.max_grad_norm, error_if_nonfinite=True)
+                norm = torch.nn.utils.clip_grad_norm_(present, self.args.max_grad_norm)
+                if not torch.isfinite(norm):  # clipping would have turned every gradient of the policy into NaN
+                    raise FloatingPointError(
+                        f"step {self.state.global_step}: the gradient of policy {name!r} is not finite, so no update was made. "
+                        "Lower optim.learning_rate, or set model.dtype to float32 or bfloat16."
+                    )
                 self.add_metrics({f"{name}/grad_norm": norm.item()})
                 norms.append(norm)
         return torch.linalg.vector_norm(torch.stack(norms)) if norms else torch.tensor(0.0)
@@ -226,7 +239,9 @@ class ATGRPOTrainer(GRPOTrainer):
             return
         saved = [group.get("policy") for group in _load(checkpoint, "optimizer.pt")["param_groups"]]
         if saved != list(self.policies):
-            raise ValueError(f"policies={list(self.policies)}: the checkpoint has {saved}; keep their names and their order")
+            raise ValueError(
+                f"policies={list(self.policies)}: the checkpoint has {saved}; keep their names and their order"
+            )
         self.optimizer.load_state_dict(_load(checkpoint, "optimizer.pt"))
         self.lr_scheduler.load_state_dict(_load(checkpoint, "scheduler.pt"))
 

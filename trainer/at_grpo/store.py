@@ -42,7 +42,9 @@ class ExperienceStore:
         """
         if version != self._version or not self._sealed:
             state = "sealed" if self._sealed else "open"
-            raise RuntimeError(f"version {version} can't be trained on: the store holds version {self._version}, {state}")
+            raise RuntimeError(
+                f"version {version} can't be trained on: the store holds version {self._version}, {state}"
+            )
         rows: dict[str, list[Sample]] = {}
         for group in self._groups:
             rows.setdefault(group.role, []).extend(group.samples)

@@ -87,7 +87,12 @@ def build_model(
         torch.manual_seed(seed)
         model = Qwen3ForCausalLM(config)
     size = model.num_parameters()
-    require(size < PARAMETERS, "hidden_size, layers", f"{hidden_size}, {layers}", f"smaller: {size} parameters are no tiny model")
+    require(
+        size < PARAMETERS,
+        "hidden_size, layers",
+        f"{hidden_size}, {layers}",
+        f"smaller: {size} parameters are no tiny model",
+    )
     return model
 
 

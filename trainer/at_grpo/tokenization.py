@@ -67,9 +67,7 @@ class PromptEncoder:
             raise UndecodableError(
                 f"token ids {unknown}: not in the vocabulary of {len(self._known)} entries of {self.tokenizer.name_or_path!r}"
             )
-        return str(
-            self.tokenizer.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        )
+        return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
     def known(self, token_ids: Sequence[int]) -> tuple[int, ...]:
         """The ids that the tokenizer knows."""

@@ -103,5 +103,7 @@ def rollouts(
         sandbox=get_sandbox(config.rollout.sandbox),
         max_lost_share=config.rollout.max_lost_share,
     )
-    players = {role: PolicyPlayer(sampler, encoder, recipe.policies[role], params[role], config.run.seed) for role in params}
+    players = {
+        role: PolicyPlayer(sampler, encoder, recipe.policies[role], params[role], config.run.seed) for role in params
+    }
     return engine, players

@@ -86,9 +86,13 @@ class RolloutEngine:
 
     async def _collect(self, step: int, indices: Sequence[int]) -> Rollout:
         runs = SharedRuns(self._sandbox)
-        trees = await asyncio.gather(*(self._grow(self._reset(index, runs), self._recipe, step, index) for index in indices))
+        trees = await asyncio.gather(
+            *(self._grow(self._reset(index, runs), self._recipe, step, index) for index in indices)
+        )
         groups = [group for tree in trees for group in tree.groups]
-        lost = sum(group.lost for group in groups) + sum(tree.stop is StopReason.LOST for tree in trees) * self._recipe.k
+        lost = (
+            sum(group.lost for group in groups) + sum(tree.stop is StopReason.LOST for tree in trees) * self._recipe.k
+        )
         kept = sum(len(group.samples) for group in groups)
         if lost > self._max_lost_share * (lost + kept):
             raise TooManyLostError(
