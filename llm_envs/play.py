@@ -7,8 +7,10 @@ from typing import Any
 
 from llm_envs.core.errors import UsageError
 from llm_envs.core.roles import role_of
+from llm_envs.core.stepping import astep
 from llm_envs.episode import Ending, Episode, Turn
 from llm_envs.players import Env, Player
+from llm_envs.sandbox.base import SandboxError
 
 _RECORDED = ("role", "success", "invalid", "team_reward", "local_reward")  # infos with a field of their own in a Turn
 
@@ -23,42 +25,49 @@ async def aplay(
     players: Mapping[str, Player],
     *,
     env_id: str = "",
-    split: str = "train",
-    index: int = 0,
+    split: str | None = None,
+    index: int | None = 0,
+    seed: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Episode:
-    """Play instance `index` of a split to its end.
+    """Play an instance to its end. A sandbox that fails ends the episode with `Ending.ERROR`: it has no score.
 
     Args:
         env: a text environment, wrapped or not.
         players: role -> player; `all` serves every role that is not named.
         env_id: registry id for the record (default: the environment's own name).
-        split, index: the instance.
+        split: the split (default: the environment's own).
+        index: the instance; None leaves the choice to `reset`.
+        seed: passed to `reset`.
         options: recorded as they are (how the environment was made).
 
     Raises:
         UsageError: a role without a player, or a player for a role that does not exist.
     """
-    env.reset(options={"split": split, "index": index})
     seats = _seat_players(env, players)
+    env.reset(seed=seed, options=_instance_options(split, index))
     start = str(env.state())
     turns: list[Turn] = []
     returns = dict.fromkeys(env.possible_agents, 0.0)
-    success, ending = bool(env.infos[env.agent_selection]["success"]), Ending.TRUNCATED
+    success, ending, error = bool(env.infos[env.agent_selection]["success"]), Ending.TRUNCATED, None
     while env.agents:
         agent = env.agent_selection
         if env.terminations[agent] or env.truncations[agent]:
             ending = Ending.TERMINATED if env.terminations[agent] else Ending.TRUNCATED
-            env.step(None)  # type: ignore[arg-type]  # how a dead agent leaves in PettingZoo
+            env.step(None)  # how a dead agent leaves in PettingZoo
             continue
-        turns.append(await _take_turn(env, agent, seats[role_of(agent)]))
+        try:
+            turns.append(await _take_turn(env, agent, seats[role_of(agent)]))
+        except SandboxError as failure:
+            ending, error, success = Ending.ERROR, str(failure), False
+            break
         for other, reward in env.rewards.items():
             returns[other] += reward
         success = bool(env.infos[agent]["success"])
     return Episode(
         env=env_id or str(env),
-        split=split,
-        index=index,
+        split=str(env.unwrapped.split),
+        index=env.unwrapped.index,
         players={role: player.name for role, player in seats.items()},
         start=start,
         turns=tuple(turns),
@@ -66,7 +75,13 @@ async def aplay(
         success=success,
         ending=ending,
         options=dict(options or {}),
+        error=error,
     )
+
+
+def _instance_options(split: str | None, index: int | None) -> dict[str, Any]:
+    chosen = {"split": split, "index": index}
+    return {key: value for key, value in chosen.items() if value is not None}
 
 
 def _seat_players(env: Env, players: Mapping[str, Player]) -> dict[str, Player]:
@@ -83,11 +98,11 @@ def _seat_players(env: Env, players: Mapping[str, Player]) -> dict[str, Player]:
 
 async def _take_turn(env: Env, agent: str, player: Player) -> Turn:
     observation = str(env.observe(agent))
-    cycle = int(env.unwrapped.cycle)  # type: ignore[attr-defined]
+    cycle = int(env.unwrapped.cycle)
     reply = player.act(env, agent, observation)
     if inspect.isawaitable(reply):
         reply = await reply
-    await env.astep(reply)  # type: ignore[attr-defined]
+    await astep(env, reply)
     return record_turn(env, agent, cycle, observation, reply)
 
 

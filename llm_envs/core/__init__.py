@@ -1,1 +1,1 @@
-"""The part every environment shares: the pure task protocol, the PettingZoo shell around it, spaces, roles, messages."""
+"""What every environment shares: the pure task protocol, the PettingZoo shell around it, spaces, roles, messages."""

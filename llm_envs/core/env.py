@@ -1,5 +1,6 @@
 """`TextAECEnv`: any pure `Task` as a PettingZoo AEC environment with text in and text out."""
 
+import copy
 import hashlib
 import secrets
 import sys
@@ -9,13 +10,13 @@ from typing import Any, Self
 
 from pettingzoo import AECEnv
 
-from llm_envs.core.errors import UsageError, require, unknown_choice
+from llm_envs.core.errors import UsageError, require, unknown_choice, whole_number
 from llm_envs.core.parsing import Unparsed, clean_text
 from llm_envs.core.rewards import agent_reward, local_reward
 from llm_envs.core.roles import expand_agents, role_of
 from llm_envs.core.spaces import TextObservation, TextSpace
 from llm_envs.core.task import Job, Result, Split, Task, Transition
-from llm_envs.sandbox.base import Sandbox
+from llm_envs.sandbox.base import Sandbox, SandboxError, Status
 
 MAX_OBSERVATION = 1 << 17
 MAX_ACTION = 1 << 16
@@ -32,9 +33,17 @@ class OnInvalid(StrEnum):
 class TextAECEnv(AECEnv[str, str, str]):
     """Turn order, reward ledger, seeds, horizon, invalid replies and rendering around a pure task.
 
-    One *cycle* is one action of every agent. On each step every live agent receives `alpha * team`, the acting agent also its
-    local reward in [-1, 0] (`core.rewards`). `infos[agent]` describes that agent's own latest action (`role`, `invalid` (reason
-    or None), `team_reward`, `local_reward`, the task's named terms) and, always up to date, `success`.
+    One *cycle* is one action of every agent. On each step every live agent receives `alpha * team`, the acting agent
+    also its local reward in [-1, 0] (`core.rewards`). `infos[agent]` describes that agent's own latest action
+    (`role`, `invalid` (reason or None), `team_reward`, `local_reward`, the task's named terms) and, always up to
+    date, `success`.
+
+    Attributes:
+        task, snapshot: the pure core and the present state, an immutable value.
+        roles: agent -> role.
+        split, index: the instance being played; the index is None where the caller gave a task of its own.
+        cycle: cycles completed in this episode.
+        sandbox: a `Sandbox`, or the name of one that starts with the first program. It may be swapped between steps.
     """
 
     def __init__(
@@ -65,20 +74,21 @@ class TextAECEnv(AECEnv[str, str, str]):
             split: split that `reset` draws from unless its options name one.
             render_mode: None or a key of the renderers; "ansi" and "human" are always there.
             sandbox: name of a cage (see `llm_envs.sandbox`) or a `Sandbox`; started when the first program runs.
-            renderers: further render modes: mode -> function of the task's state.
+            renderers: render modes of the game's own: mode -> function of the task's state. They win over the plain
+                ones.
 
         Raises:
             UsageError: an option outside what is allowed.
         """
         super().__init__()
         require(isinstance(alpha, (int, float)) and 0 <= alpha < float("inf"), "alpha", alpha, "a finite number >= 0")
-        require(isinstance(max_cycles, int) and max_cycles >= 1, "max_cycles", max_cycles, "a whole number >= 1")
+        max_cycles = whole_number("max_cycles", max_cycles, least=1)
         if on_invalid not in set(OnInvalid):
             raise unknown_choice("on_invalid", on_invalid, OnInvalid)
         if split not in set(Split):
             raise unknown_choice("split", split, Split)
         self._renderers = dict(renderers or {})
-        modes = ["ansi", "human", *self._renderers]
+        modes = list(dict.fromkeys(["ansi", "human", *self._renderers]))
         if render_mode is not None and render_mode not in modes:
             raise unknown_choice("render_mode", render_mode, modes)
         self.task = task
@@ -89,7 +99,7 @@ class TextAECEnv(AECEnv[str, str, str]):
         self.max_cycles = max_cycles
         self.render_mode = render_mode
         self._on_invalid = OnInvalid(on_invalid)
-        self._split = Split(split)
+        self._default_split = Split(split)
         self.sandbox = sandbox
         self._entropy: int | None = None
         self._resets = 0
@@ -108,7 +118,7 @@ class TextAECEnv(AECEnv[str, str, str]):
     def observe(self, agent: str) -> str:
         return TextObservation(self.task.observe(self.snapshot, self.roles[agent], self._feedback.get(agent, "")))
 
-    def state(self) -> str:  # type: ignore[override]  # PettingZoo annotates arrays; the global state here is text
+    def state(self) -> str:  # PettingZoo annotates arrays; the global state here is text
         return TextObservation(self.task.text(self.snapshot))
 
     def render(self) -> Any:
@@ -122,6 +132,9 @@ class TextAECEnv(AECEnv[str, str, str]):
         sys.stdout.write(text + "\n")
         return None
 
+    def close(self) -> None:
+        """Nothing to release: a sandbox belongs to whoever made it; one that was named belongs to the process."""
+
     # ---- episodes
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -129,8 +142,8 @@ class TextAECEnv(AECEnv[str, str, str]):
 
         Args:
             seed: reseeds the private generator; without it the instances go on from the last reset.
-            options: `split`, `index` (>= 0) and `task` (a description the task can load) choose the instance; keys that are
-                not known are ignored, as PettingZoo asks.
+            options: `split`, `index` (>= 0) and `task` (a description the task can load) choose the instance; keys
+                that are not known are ignored, as PettingZoo asks.
 
         Raises:
             UsageError: an option that is known, with a value that is not allowed.
@@ -156,27 +169,28 @@ class TextAECEnv(AECEnv[str, str, str]):
 
     def _pick_instance(self, seed: int | None, options: Mapping[str, Any]) -> Any:
         if seed is not None or self._entropy is None:
-            self._entropy = secrets.randbits(64) if seed is None else int(seed)
+            self._entropy = secrets.randbits(64) if seed is None else whole_number("seed", seed, least=0)
             self._resets = 0
         draw = self._resets
         self._resets += 1
-        if options.get("task") is not None:
-            return self.task.load(options["task"])
-        split = options.get("split", self._split)
+        split = options.get("split", self._default_split)
         if split not in set(Split):
             raise unknown_choice("options['split']", split, Split)
+        self.split, self.index = Split(split), None
+        if options.get("task") is not None:
+            return self.task.load(options["task"])
         index = options.get("index")
         if index is None:
             digest = hashlib.blake2b(f"{self._entropy}:{draw}".encode(), digest_size=8).digest()
             index = int.from_bytes(digest, "big") >> (64 - INDEX_BITS)
-        require(isinstance(index, int) and index >= 0, "options['index']", index, "a whole number >= 0")
-        return self.task.instance(Split(split), index)
+        self.index = whole_number("options['index']", index, least=0)
+        return self.task.instance(self.split, self.index)
 
-    def step(self, action: str | None) -> None:  # type: ignore[override]  # None is how a dead agent leaves
+    def step(self, action: str | None) -> None:  # None is how a dead agent leaves
         """Act for `agent_selection`, blocking while its programs run.
 
         Raises:
-            ValueError: text for a dead agent, or None for a live one.
+            UsageError: text for a dead agent, anything but text for a live one, or no agent left.
             SandboxError: the sandbox failed; the episode is unchanged.
         """
         planned = self._plan(action)
@@ -192,20 +206,27 @@ class TextAECEnv(AECEnv[str, str, str]):
             self._commit(parsed, await self._jobs_sandbox().arun(jobs) if jobs else ())
 
     def _jobs_sandbox(self) -> Sandbox:
-        if isinstance(self.sandbox, str):
+        sandbox = self.sandbox
+        if isinstance(sandbox, str):
             from llm_envs.sandbox import get_sandbox  # late: most users of most games never run a program
 
-            self.sandbox = get_sandbox(self.sandbox)
-        return self.sandbox
+            self.sandbox = sandbox = get_sandbox(sandbox)
+        return sandbox
 
     def _plan(self, action: str | None) -> tuple[Any, tuple[Job, ...]] | None:
         """The parsed action and its jobs, or None where a dead agent just left."""
         agent = self.agent_selection
+        if not self.agents:
+            raise UsageError("step() after the last agent left: call reset() first.")
         if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
+            if action is not None:
+                raise UsageError(
+                    f"action={action[:40]!r}: must be None, since {agent} is dead and leaves by step(None)."
+                )
+            self._was_dead_step(None)
             return None
         if not isinstance(action, str):
-            raise ValueError(f"action={action!r} for {agent}, which is alive: must be a str.")
+            raise UsageError(f"action={action!r}: must be a str, since {agent} is alive.")
         if len(action) > MAX_ACTION:
             return Unparsed(f"your reply had {len(action)} characters, at most {MAX_ACTION} are read"), ()
         role = self.roles[agent]
@@ -216,6 +237,8 @@ class TextAECEnv(AECEnv[str, str, str]):
 
     def _commit(self, parsed: Any, results: Sequence[Result]) -> None:
         """Apply the action and settle rewards, flags and turn."""
+        if results and any(result.status is Status.LOST for result in results):
+            raise SandboxError("the sandbox gave a lost program for an outcome; it must raise SandboxError itself.")
         agent = self.agent_selection
         invalid = parsed.reason if isinstance(parsed, Unparsed) else None
         transition: Transition[Any]
@@ -225,28 +248,26 @@ class TextAECEnv(AECEnv[str, str, str]):
         else:
             transition = Transition(self.snapshot, {"format": -1.0})
             self._feedback[agent] = invalid
+        team = 0.0
         if transition.state is not self.snapshot:
             self.snapshot = transition.state
             before, self._potential = self._potential, self.task.potential(self.snapshot)
-            self._solved = self.task.solved(self.snapshot)
             team = self._potential - before
-        else:
-            team = 0.0
         self._settle(agent, team, transition, invalid)
         over = self.task.finished(self.snapshot) or (invalid is not None and self._on_invalid is OnInvalid.TERMINATE)
         self._next_turn(over)
 
     def _settle(self, agent: str, team: float, transition: Transition[Any], invalid: str | None) -> None:
         local = local_reward(transition.penalties)
-        shared = agent_reward(alpha=self.alpha, team=team, local=0.0)
+        self.rewards = dict.fromkeys(self.agents, agent_reward(alpha=self.alpha, team=team, local=0.0))
+        self.rewards[agent] = agent_reward(alpha=self.alpha, team=team, local=local)
         cumulative = self._cumulative_rewards
         cumulative[agent] = 0.0  # `last()` has handed it out before this step
-        for other in self.agents:
-            self.rewards[other] = shared
-            self.infos[other]["success"] = self._solved
-        self.rewards[agent] = agent_reward(alpha=self.alpha, team=team, local=local)
-        for other in self.agents:
-            cumulative[other] += self.rewards[other]
+        for other, reward in self.rewards.items():
+            cumulative[other] += reward
+        was, self._solved = self._solved, self.task.solved(self.snapshot)
+        if was != self._solved:  # new dicts: those that `last()` gave out stay as they were
+            self.infos = {other: {**info, "success": self._solved} for other, info in self.infos.items()}
         self.infos[agent] = {
             "role": self.roles[agent],
             "success": self._solved,
@@ -271,7 +292,7 @@ class TextAECEnv(AECEnv[str, str, str]):
     # ---- copies
 
     def fork(self) -> Self:
-        """A copy that goes on by itself, in constant time: the state is shared since it is immutable, the ledgers are copied."""
+        """A copy that goes on by itself, in constant time: the immutable state is shared, the ledgers are copied."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         if "agents" not in self.__dict__:  # not reset yet: there are no ledgers
@@ -286,7 +307,11 @@ class TextAECEnv(AECEnv[str, str, str]):
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.fork()
+        """A fork with spaces of its own, so that sampling from the copy does not advance the original's generators."""
+        other = self.fork()
+        other.observation_spaces = copy.deepcopy(self.observation_spaces, memo)
+        other.action_spaces = copy.deepcopy(self.action_spaces, memo)
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickles without live processes: the copy starts its sandbox by name when it needs one."""

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from pettingzoo import AECEnv
 from pettingzoo.utils import BaseWrapper
 
-from llm_envs.core.env import TextAECEnv
-
-EnvT = TypeVar("EnvT", bound=AECEnv[Any, Any, Any])
+EnvT = TypeVar("EnvT")
+WrapperT = TypeVar("WrapperT", bound=BaseWrapper[Any, Any, Any])
+_SHARED = (str, int, float, bool, bytes, type(None))  # immutable, so that a copy would be the same object
 
 
 class ForkError(TypeError):
@@ -18,23 +18,41 @@ class ForkError(TypeError):
 def fork(env: EnvT) -> EnvT:
     """A copy of the whole wrapper stack whose further steps leave `env` untouched.
 
-    An environment or wrapper with a `fork` method of its own is asked; PettingZoo's wrappers are copied shallowly around the
-    fork of what they wrap.
+    An environment or wrapper with a `fork` method of its own is asked; other wrappers, PettingZoo's among them, are
+    copied around the fork of what they wrap. `copy.deepcopy` would not do: many environments inherit `EzPickle`,
+    whose copy is a new, unplayed game.
 
     Raises:
-        ForkError: a wrapper or environment that offers no safe copy (foreign environments inherit `EzPickle`, whose copy is a
-            new game and not the same one).
+        ForkError: a wrapper or environment that offers no safe copy.
     """
-    own = type(env).__dict__.get("fork") or getattr(type(env), "fork", None)
-    if own is not None:
-        return own(env)  # type: ignore[no-any-return]
+    if hasattr(type(env), "fork"):
+        return env.fork()  # type: ignore[attr-defined, no-any-return]
     if isinstance(env, BaseWrapper):
-        other = copy.copy(env)
-        other.env = fork(env.env)
-        for key, value in vars(env).items():
-            if isinstance(value, (dict, list, set)):
-                setattr(other, key, copy.deepcopy(value))
-        return other
-    if isinstance(env.unwrapped, TextAECEnv):
-        raise ForkError(f"{type(env).__name__} wraps a text environment but has no fork(): derive it from TextWrapper.")
-    raise ForkError(f"{type(env).__name__} can't be forked: textualize it first, or give it a fork() method.")
+        return fork_wrapper(env)
+    raise ForkError(f"{type(env).__name__} can't be forked: give it a fork() method that returns an independent copy.")
+
+
+def fork_wrapper(wrapper: WrapperT) -> WrapperT:
+    """The wrapper around the fork of what it wraps, its own attributes copied in depth.
+
+    References from those attributes to anything in the stack lead to its fork.
+    """
+    other = object.__new__(type(wrapper))  # neither `__init__` nor `EzPickle`, which would make a new game
+    other.env = fork(wrapper.env)
+    memo: dict[int, Any] = {id(wrapper): other}
+    inner: AECEnv[Any, Any, Any] = wrapper
+    inner_fork: AECEnv[Any, Any, Any] = other
+    while isinstance(inner, BaseWrapper) and isinstance(inner_fork, BaseWrapper):
+        inner, inner_fork = inner.env, inner_fork.env
+        memo[id(inner)] = inner_fork
+    for name, value in vars(wrapper).items():
+        if name == "env":
+            continue
+        try:
+            other.__dict__[name] = value if isinstance(value, _SHARED) else copy.deepcopy(value, memo)
+        except (TypeError, copy.Error) as error:
+            raise ForkError(
+                f"{type(wrapper).__name__}.{name} can't be copied ({error}): give {type(wrapper).__name__} a fork() "
+                "method, or derive it from llm_envs.core.wrapper.TextWrapper and leave out what cannot be copied."
+            ) from error
+    return other

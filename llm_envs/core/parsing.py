@@ -1,10 +1,10 @@
-"""Reading actions out of replies. A reply that holds no action gives `Unparsed` with the reason in words, never an error."""
+"""Reading actions out of replies. A reply without one gives `Unparsed` with the reason in words, never an error."""
 
 import re
 from dataclasses import dataclass
 
-_THINK = re.compile(r"<think>.*?</think>", re.DOTALL)
-_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+# Tags are found one by one and paired by hand: a lazy `<a>.*?</a>` is quadratic on a reply of nothing but opening tags.
+_ANSWER_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE | re.ASCII)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*$", re.MULTILINE)
 _PYTHON_TAGS = frozenset({"python", "python3", "py", "py3"})
 
@@ -17,28 +17,40 @@ class Unparsed:
 
 
 def strip_thinking(text: str) -> str:
-    """The reply without its reasoning: closed blocks go, text before a lone `</think>` goes, an unclosed block hides the rest."""
+    """The reply without its reasoning.
+
+    Closed blocks go, text before a lone `</think>` goes, an unclosed block hides the rest.
+    """
     if "think>" not in text:
         return text
-    text = _THINK.sub("", text)
-    if "</think>" in text:
-        text = text.rpartition("</think>")[2]
-    return text.partition("<think>")[0]
+    kept: list[str] = []
+    opened = ""
+    for number, part in enumerate(text.split("</think>")):
+        if number and not opened:
+            kept.clear()  # the block was opened in the prompt: all before its end is reasoning
+        before, opened, _ = part.partition("<think>")
+        kept.append(before)
+    return "".join(kept)
 
 
 def last_answer(text: str) -> str | None:
-    """The content of the last `<answer>…</answer>` block: where an agent corrects itself, its last word counts."""
+    """The content of the last closed `<answer>…</answer>` block: an agent that corrects itself means its last word."""
     found: str | None = None
-    for match in _ANSWER.finditer(text):
-        found = match.group(1)
+    begin: int | None = None
+    for match in _ANSWER_TAG.finditer(text):
+        if not match.group(1):
+            begin = match.end()
+        elif begin is not None:
+            found, begin = text[begin : match.start()], None
     return None if found is None else found.strip()
 
 
 def last_code_block(text: str) -> str | None:
     """The program in a reply: the last fenced block tagged as Python, else the last fenced block, else None.
 
-    A fence closes only by a line of the same character, at least as long, without a tag, so that a fence inside a docstring
-    of a longer fence stays text. A block cut off by the token limit counts as closed at the end.
+    A fence closes only by a line of the same character, at least as long, without a tag, so that a fence inside a
+    docstring of a longer fence stays text. A block that no line closes, since the token limit cut it off or its fence
+    stands at the end of the last line of code, ends with the reply.
     """
     best: str | None = None
     best_tagged = False
@@ -53,7 +65,7 @@ def last_code_block(text: str) -> str | None:
                 best, best_tagged = text[opened[2] : match.start()], tagged
             opened = None
     if opened is not None and (opened[1] in _PYTHON_TAGS or not best_tagged):
-        best = text[opened[2] :]
+        best = text[opened[2] :].rstrip().removesuffix(opened[0])
     return best
 
 

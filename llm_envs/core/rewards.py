@@ -18,5 +18,5 @@ def local_reward(penalties: Mapping[str, float]) -> float:
 
 
 def agent_reward(*, alpha: float, team: float, local: float) -> float:
-    """Reward of one agent for one step: alpha * team + local (AT-GRPO, arXiv 2510.11062, mixed team and local reward)."""
+    """Reward of one agent for one step: alpha * team + local (the mixed reward of AT-GRPO, arXiv 2510.11062)."""
     return alpha * team + local

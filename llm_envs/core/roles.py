@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from llm_envs.core.errors import UsageError, require, unknown_choice
+from llm_envs.core.errors import require, unknown_choice, whole_number
 
 ROLE_NAME = re.compile(r"[a-z]+\Z")
-RESERVED = frozenset({"all", "default", "ref", "base"})  # names that adapters, servers and the CLI give a meaning of their own
+RESERVED = frozenset(
+    {"all", "default", "ref", "base"}
+)  # names that adapters, servers and the CLI give a meaning of their own
 
 
 def check_role_name(role: str) -> None:
@@ -35,6 +37,8 @@ def expand_agents(
     """
     for role in roles:
         check_role_name(role)
+    require(not isinstance(turn_order, str), "turn_order", turn_order, f"a sequence of the roles {', '.join(roles)}")
+    require(counts is None or isinstance(counts, Mapping), "agents", counts, 'a mapping, e.g. {"planner": 2}')
     order = list(roles if turn_order is None else turn_order)
     for role in order:
         if role not in roles:
@@ -44,6 +48,5 @@ def expand_agents(
     for role, count in counts.items():
         if role not in roles:
             raise unknown_choice("agents", role, roles)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise UsageError(f"agents[{role!r}]={count!r}: must be a whole number of at least 1.")
+        whole_number(f"agents[{role!r}]", count, least=1)
     return [f"{role}_{index}" for role in order for index in range(counts.get(role, 1))]

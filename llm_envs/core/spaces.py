@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Text
 
-SAMPLE_CHARSET = frozenset(string.ascii_letters + string.digits + " .,:;()[]{}<>+-*/=\"'\n")
+# A string and not a set: Gymnasium before 1.4 keeps a set's own order, which differs between processes.
+SAMPLE_CHARSET = string.ascii_letters + string.digits + " .,:;()[]{}<>+-*/=\"'\n"
 SAMPLE_LENGTH = 256  # random text is noise at any length; short noise keeps random players and PettingZoo's tests quick
 
 
@@ -45,7 +46,7 @@ class TextObservation(str):
     __slots__ = ()
     dtype = np.dtype(str)
 
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:  # type: ignore[override]
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return (str, (str(self),))
 
     def __copy__(self) -> str:

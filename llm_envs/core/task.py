@@ -1,7 +1,7 @@
 """The pure core of an environment: a game or problem as functions on an immutable state.
 
-A `Task` knows nothing of PettingZoo, turns, seeds or processes; `TextAECEnv` is the shell that adds them. Since a state is an
-immutable value, a fork is a reference, a replay is exact, and a snapshot pickles.
+A `Task` knows nothing of PettingZoo, turns, seeds or processes; `TextAECEnv` is the shell that adds them. Since a
+state is an immutable value, a fork is a reference, a replay is exact, and a snapshot pickles.
 """
 
 import random
@@ -34,7 +34,8 @@ class Transition(Generic[StateT]):
 
     Attributes:
         state: the state after the action.
-        penalties: name -> penalty of the acting agent in [-1, 0], 0 being perfect; their sum, floored at -1, is its local reward.
+        penalties: name -> penalty of the acting agent in [-1, 0], 0 being perfect; their sum, floored at -1, is its
+            local reward.
         info: what a person or a log wants to know of this action; plain values only, no timings, no ids.
     """
 
@@ -46,25 +47,33 @@ class Transition(Generic[StateT]):
 class Task(Protocol[StateT, ActionT]):
     """A multi-role task over an immutable state. Every method is a pure function of its arguments.
 
-    The team reward of a step is `potential(after) - potential(before)`: it telescopes, so no episode earns by going round in
-    circles (potential-based shaping, Ng et al. 1999, with the potential of the solved state equal to 1).
+    The team reward of a step is `potential(after) - potential(before)`: it telescopes, so no episode earns by going
+    round in circles (potential-based shaping, Ng et al. 1999, with the potential of the solved state equal to 1).
     """
 
     roles: tuple[str, ...]
     players: tuple[str, ...]  # the reference players this task has, e.g. ("oracle", "greedy", "random")
 
     def instance(self, split: Split, index: int) -> StateT:
-        """The start of instance `index` (>= 0) of a split; the same pair always gives the same instance, and no instance
-        belongs to two splits."""
+        """The start of instance `index` (>= 0) of a split.
+
+        The same pair always gives the same instance, and no instance belongs to two splits.
+        """
         ...
 
     def load(self, description: Any) -> StateT:
-        """The start of the instance a caller describes (`reset(options={"task": ...})`); `UsageError` where it is not valid."""
+        """The start of the instance that a caller describes by `reset(options={"task": ...})`.
+
+        Raises:
+            UsageError: a description of no valid instance.
+        """
         ...
 
     def observe(self, state: StateT, role: str, feedback: str) -> str:
-        """All that the role may see: its rules, the format of its reply, the current state; `feedback` says in words why the
-        agent's last reply was not valid, or is empty."""
+        """All that the role may see: its rules, the format of its reply, the current state.
+
+        `feedback` says in words why the agent's last reply was not valid, or is empty.
+        """
         ...
 
     def parse(self, state: StateT, role: str, text: str) -> ActionT | Unparsed:

@@ -1,30 +1,33 @@
 """Players: whoever answers an observation with a reply.
 
-A player is any object with a name and an `act`; it may be asynchronous (models behind a server) or not (reference players).
+A player is any object with a name and an `act`; it may be asynchronous (models behind a server) or not (reference
+players).
 """
 
 import random
 from collections.abc import Awaitable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from pettingzoo import AECEnv
 
 from llm_envs.core.errors import unknown_choice
 
-Env = AECEnv[str, str, str]
+Env: TypeAlias = AECEnv[str, str, str]
 
 
 @runtime_checkable
 class Player(Protocol):
-    """Answers for an agent. `env` is there for players that know the game; a model's player looks at the observation only."""
+    """Answers for an agent. `env` is there for players that know the game; a model looks at the observation only."""
 
     name: str
 
-    def act(self, env: Env, agent: str, observation: str) -> str | Awaitable[str]: ...
+    def act(self, env: Env, agent: str, observation: str) -> str | Awaitable[str]:
+        """The reply of `agent` to its observation."""
+        ...
 
 
 class ReferencePlayer:
-    """A player that the task itself defines: oracle, greedy, random, …
+    """A player that the task itself defines, such as its oracle.
 
     Its chance depends on (seed, state, agent, cycle) only, so that episodes repeat in any order and at any concurrency.
     """

@@ -1,0 +1,1 @@
+"""How states are shown to people."""
