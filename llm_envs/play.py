@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from llm_envs.core.errors import UsageError
@@ -29,6 +29,8 @@ async def aplay(
     index: int | None = 0,
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
+    on_start: Callable[[], None] | None = None,
+    on_turn: Callable[[Turn], None] | None = None,
 ) -> Episode:
     """Play an instance to its end. A sandbox that fails ends the episode with `Ending.ERROR`: it has no score.
 
@@ -40,6 +42,7 @@ async def aplay(
         index: the instance; None leaves the choice to `reset`.
         seed: passed to `reset`.
         options: recorded as they are (how the environment was made).
+        on_start, on_turn: called after the reset and after each turn.
 
     Raises:
         UsageError: a role without a player, or a player for a role that does not exist.
@@ -47,6 +50,8 @@ async def aplay(
     seats = _seat_players(env, players)
     env.reset(seed=seed, options=_instance_options(split, index))
     start = str(env.state())
+    if on_start is not None:
+        on_start()
     turns: list[Turn] = []
     returns = dict.fromkeys(env.possible_agents, 0.0)
     success, ending, error = bool(env.infos[env.agent_selection]["success"]), Ending.TRUNCATED, None
@@ -61,6 +66,8 @@ async def aplay(
         except SandboxError as failure:
             ending, error, success = Ending.ERROR, str(failure), False
             break
+        if on_turn is not None:
+            on_turn(turns[-1])
         for other, reward in env.rewards.items():
             returns[other] += reward
         success = bool(env.infos[agent]["success"])

@@ -41,5 +41,5 @@ def make(name: str, **options: Any) -> Any:
     from pettingzoo.env_registry.registration import aec_registry
 
     if env_id not in aec_registry:
-        raise unknown_choice("env", name, MODULES)
+        raise unknown_choice("env", env_id, MODULES)
     return pettingzoo.make("aec", env_id, **options)

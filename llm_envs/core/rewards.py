@@ -10,9 +10,9 @@ def local_reward(penalties: Mapping[str, float]) -> float:
         ValueError: a penalty above 0, which would let an agent earn by taking more turns.
     """
     total = 0.0
-    for name, value in penalties.items():
+    for value in penalties.values():
         if not -1.0 <= value <= 0.0:
-            raise ValueError(f"penalty {name!r} is {value}: a local penalty lies in [-1, 0]")
+            raise ValueError(f"penalties={dict(penalties)}: each must lie in [-1, 0]")
         total += value
     return max(-1.0, total)
 

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from llm_envs.core.errors import UsageError, require
 from llm_envs.core.task import Split
@@ -59,6 +59,7 @@ class Board:
         size: rows and columns.
         blocked: wall cells and `OUTSIDE`.
         distances: shortest number of moves from each cell to the goal, or `UNREACHABLE`.
+        potentials: 1 at the goal, 0 at the start and wherever the goal is as far or farther; indexed by distance.
         text: the grid without the agent, one line a row.
     """
 
@@ -67,6 +68,7 @@ class Board:
     start: int
     goal: int
     distances: tuple[int, ...] = field(compare=False, repr=False)
+    potentials: tuple[float, ...] = field(compare=False, repr=False)
     text: str = field(compare=False, repr=False)
 
     @classmethod
@@ -80,16 +82,14 @@ class Board:
         cells = [WALL if cell in blocked else FREE for cell in range(size * size)]
         cells[start], cells[goal] = START, GOAL
         rows = ("".join(cells[first : first + size]) for first in range(0, size * size, size))
-        return cls(size, blocked, start, goal, distances, "\n".join(rows))
+        length = distances[start]
+        potentials = tuple(max(0.0, 1.0 - distance / length) for distance in range(max(distances) + 1))
+        return cls(size, blocked, start, goal, distances, potentials, "\n".join(rows))
 
     @property
     def length(self) -> int:
         """Moves on a shortest path from start to goal."""
         return self.distances[self.start]
-
-    def potential(self, distance: int) -> float:
-        """1 at the goal, 0 at the start and wherever the goal is as far or farther."""
-        return max(0.0, 1.0 - distance / self.distances[self.start])
 
     def text_at(self, position: int) -> str:
         """The grid with the agent on it. A grid without `S` has the agent on its start."""
@@ -103,9 +103,8 @@ class Board:
         return (Split.VALIDATION, Split.TEST)[residue] if residue < 2 else Split.TRAIN
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """What a move list does from a cell.
+class Walk(NamedTuple):
+    """What a move list does from a cell (a tuple, since one is made on every turn).
 
     Attributes:
         end: where it ends; it stops at the goal and ignores what follows.
@@ -123,8 +122,6 @@ def walk(board: Board, position: int, moves: Sequence[Move]) -> Walk:
     neighbours, blocked, distances, goal = targets(board.size), board.blocked, board.distances, board.goal
     hits = wasted = 0
     for move in moves:
-        if position == goal:
-            break
         target = neighbours[position][move]
         if target in blocked:
             hits += 1
@@ -132,6 +129,8 @@ def walk(board: Board, position: int, moves: Sequence[Move]) -> Walk:
         if distances[target] > distances[position]:
             wasted += 1
         position = target
+        if position == goal:
+            break
     return Walk(position, hits, wasted)
 
 

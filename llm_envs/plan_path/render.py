@@ -9,8 +9,6 @@ PALETTE = {WALL: "90", FREE: "90", START: "36", GOAL: "1;32", HERE: "1;33", HERE
 
 def show(state: State) -> None:
     """Write the grid to standard output, in colour where it shows colour."""
-    text = render(state)
-    grid, mark, rest = text.partition("\n" + "candidate:")
-    write_board(grid, PALETTE)
-    if mark:
-        write_board(f"candidate:{rest}", {})
+    write_board(state.board.text_at(state.position), PALETTE)
+    if state.candidate is not None:
+        write_board(render(state).rpartition("\n")[2], {})

@@ -136,7 +136,7 @@ class PlanPathTask:
         went = walk(board, state.position, moves)
         reached, best = board.distances[went.end], max(0, distance - self.max_moves)
         penalties = {
-            "shortfall": min(0.0, board.potential(reached) - board.potential(best)),
+            "shortfall": min(0.0, board.potentials[reached] - board.potentials[best]),
             "hit_penalty": _penalty(HIT_PENALTY, went.hits),
         }
         return Transition(after, penalties, {"tool_useful": reached < distance, "program_ran": True})
@@ -144,7 +144,7 @@ class PlanPathTask:
     # ---- the state as a whole
 
     def potential(self, state: State) -> float:
-        return state.board.potential(state.distance)
+        return state.board.potentials[state.board.distances[state.position]]
 
     def solved(self, state: State) -> bool:
         return state.solved

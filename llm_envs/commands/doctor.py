@@ -1,0 +1,101 @@
+"""`llm-envs doctor`: what this machine has, and how to get what is missing."""
+
+import argparse
+import importlib.util
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import llm_envs
+from llm_envs.players import ReferencePlayer
+from llm_envs.registry import MODULES, make
+from llm_envs.sandbox.base import Program, SandboxError, Status
+
+HELP = "say what works on this machine and how to get what is missing"
+
+# extra -> (module that shows whether it is installed, what it is for)
+EXTRAS = {
+    "train": ("trl", "training"),
+    "vllm": ("vllm", "training with a rollout server"),
+    "bench": ("openai", "evaluating models behind a server"),
+    "math": ("math_verify", "judging answers to mathematical problems"),
+    "docker": ("docker", "the sandbox in containers"),
+    "data": ("datasets", "public data sets"),
+    "classic": ("rlcard", "PettingZoo's classic games"),
+    "video": ("moviepy", "videos of episodes"),
+    "fast": ("numba", "compiled generators and solvers"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. `needed` findings that fail make the command fail."""
+
+    name: str
+    works: bool
+    detail: str
+    needed: bool = True
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None."""
+
+
+def run(args: argparse.Namespace) -> int:  # noqa: ARG001  # the protocol's signature
+    """Print the report; 1 if something that every user needs does not work."""
+    table = Table(box=box.SIMPLE)
+    for heading in ("what", "state", "detail"):
+        table.add_column(heading, no_wrap=heading != "detail")
+    failed = False
+    for finding in findings():
+        failed |= finding.needed and not finding.works
+        state = "ok" if finding.works else "FAILS" if finding.needed else "absent"
+        table.add_row(finding.name, state, finding.detail)
+    Console().print(table)
+    return 1 if failed else 0
+
+
+def findings() -> Iterator[Finding]:
+    """All checks, the cheap ones first."""
+    yield Finding("llm-envs", True, f"{llm_envs.__version__}, Python {platform.python_version()}, {platform.system()}")
+    for library in ("pettingzoo", "gymnasium", "numpy"):
+        yield Finding(library, True, version(library))
+    yield _attempt("sandbox", _run_a_program)
+    for env_id in MODULES:
+        yield _attempt(env_id, lambda env_id=env_id: _play_an_episode(env_id))
+    for extra, (module, purpose) in EXTRAS.items():
+        found = importlib.util.find_spec(module) is not None
+        detail = purpose if found else f"{purpose}: pip install 'llm-envs[{extra}]'"
+        yield Finding(f"extra {extra}", found, detail, needed=False)
+
+
+def _attempt(name: str, check: Callable[[], str]) -> Finding:
+    """A check that may fail with a typed error."""
+    try:
+        return Finding(name, True, check())
+    except (SandboxError, ValueError, OSError) as error:
+        return Finding(name, False, str(error))
+
+
+def _run_a_program() -> str:
+    from llm_envs.sandbox import get_sandbox  # late: it starts nothing, but is the very part that is in question
+
+    sandbox = get_sandbox("auto")
+    (outcome,) = sandbox.run([Program("print(6 * 7)")])
+    if outcome.status is not Status.OK or outcome.stdout.strip() != "42":
+        raise SandboxError(f"the cage {sandbox.name!r} gave {outcome}")
+    return f"cage {sandbox.name!r} holds {', '.join(sorted(sandbox.guarantees)) or 'nothing'}"
+
+
+def _play_an_episode(env_id: str) -> str:
+    from llm_envs.play import play
+
+    episode = play(make(env_id), {"all": ReferencePlayer("oracle")}, env_id=env_id)
+    if episode.error is not None:
+        raise SandboxError(episode.error)
+    return f"the oracle played {len(episode.turns)} turns"

@@ -1,0 +1,71 @@
+"""`check_env`: run every check, report all that fail."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from llm_envs.players import Env
+from llm_envs.testing import copies, episodes, instances, replies, upstream
+from llm_envs.testing.subject import Subject
+
+Check = Callable[[Subject], None]
+
+CHECKS: dict[str, Check] = {
+    "api": upstream.check_api,
+    "seeds": upstream.check_seeds,
+    "parallel": upstream.check_parallel,
+    "render": upstream.check_render,
+    "state": upstream.check_state,
+    "instances": instances.check_instances,
+    "global random state": instances.check_global_random_state,
+    "secrets": instances.check_secrets,
+    "ledger": episodes.check_ledger,
+    "ending": episodes.check_ending,
+    "oracle": episodes.check_oracle,
+    "records": episodes.check_records,
+    "odd replies": replies.check_odd_replies,
+    "random replies": replies.check_random_replies,
+    "forks": copies.check_forks,
+    "pickles": copies.check_pickles,
+}
+
+
+class ConformanceError(AssertionError):
+    """An environment that breaks promises; the message lists each with what to mend."""
+
+
+def check_env(
+    make_env: Callable[..., Env],
+    options: Mapping[str, Any] | None = None,
+    *,
+    episodes: int = 3,
+    only: tuple[str, ...] | None = None,
+) -> None:
+    """Run the checks of `CHECKS` on `make_env(**options)`.
+
+    Args:
+        make_env: `env` of an environment module; must take `render_mode`.
+        options: the options to check it with. Name a `sandbox` here where the default one should not run.
+        episodes: played per check and kind of player.
+        only: names of checks, to run a part.
+
+    Raises:
+        ConformanceError: the checks that fail, each in words.
+    """
+    subject = Subject(make_env, dict(options or {}), episodes)
+    failures: dict[str, Exception] = {}
+    for name in CHECKS if only is None else only:
+        try:
+            CHECKS[name](subject)
+        except Exception as error:  # noqa: BLE001  # the boundary to foreign code: whatever it raises is a finding
+            failures[name] = error
+    if failures:
+        lines = "\n".join(f"- {name}: {_words(error)}" for name, error in failures.items())
+        first = next(iter(failures.values()))
+        raise ConformanceError(f"{len(failures)} of {len(CHECKS)} checks fail:\n{lines}") from first
+
+
+def _words(error: Exception) -> str:
+    """The message of a finding; an exception of the environment's own is named as such."""
+    if isinstance(error, AssertionError):
+        return str(error) or "an assertion without a message; see the traceback"
+    return f"the environment raised {type(error).__name__}: {error}"
