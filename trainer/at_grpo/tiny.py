@@ -13,9 +13,13 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
+# ChatML with a space for its first line break and none between messages: every token of a prompt costs each sample its share.
+# The line break before a reply stays, so that a reply's first word is the same token here and in the whole conversation.
 CHAT_TEMPLATE = (
-    "{% for message in messages %}" + START + "{{ message['role'] + '\\n' + message['content'] }}" + END + "{{ '\\n' }}"
-    "{% endfor %}{% if add_generation_prompt %}" + START + "assistant\n{% endif %}"
+    "{% for message in messages %}"
+    "{{ '<|im_start|>' + message['role'] + ('\n' if message['role'] == 'assistant' else ' ') + message['content'] + '<|im_end|>' }}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 # What one entry may span at most: a word or a digit, with the space before it; any other character by itself.
 PIECE = r" ?\p{L}+| ?\p{N}|\s|[^\s\p{L}\p{N}]"
@@ -45,8 +49,8 @@ def build_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    chat_words = ["user\nassistant\n"] * 2
-    core.train_from_iterator([*texts, *chat_words], trainer)
+    roles = ["system", "user", "assistant"] * trainer.min_frequency
+    core.train_from_iterator([*texts, *roles], trainer)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=core, pad_token=PAD, eos_token=END, additional_special_tokens=[START], model_max_length=CONTEXT
     )
@@ -103,5 +107,6 @@ def save_base(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, folde
 
 
 def chat_text(observation: str, reply: str) -> str:
-    """The words of one turn, to build a tokenizer from."""
-    return "".join(message["content"] for message in to_messages(observation)) + "\n" + reply
+    """One turn as the chat template shows it, without the special tokens: what to build a tokenizer from."""
+    contents = [message["content"] for message in to_messages(observation)]
+    return "\n".join([*(f" {content}" for content in contents), reply])

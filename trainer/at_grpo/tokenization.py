@@ -60,6 +60,10 @@ class PromptEncoder:
             return tuple(ids)
         return tuple(self._encode_apart(text))
 
+    def encode_reply(self, reply: str) -> tuple[int, ...]:
+        """A reply as a model would sample it: its text, never a special token, then the end token."""
+        return (*self._tokenize(reply, plain=True), int(self.tokenizer.eos_token_id))
+
     def decode(self, token_ids: Sequence[int]) -> str:
         """The reply as text, special tokens left out. Raises `UndecodableError` for an id that the tokenizer does not know."""
         unknown = [token_id for token_id in token_ids if token_id not in self._known]
@@ -110,8 +114,8 @@ def _special_tokens(tokenizer: Any) -> dict[int, Any]:
     return {token_id: token for token_id, token in tokenizer.added_tokens_decoder.items() if token.special}
 
 
-def stop_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:
-    """Every id that ends a reply: those of the model's generation configuration, of its configuration and of the tokenizer.
+def stop_token_ids(generation_config: Any, tokenizer: Any) -> frozenset[int]:
+    """Every id that ends a reply: those of the model's generation configuration and the tokenizer's own.
 
     Chat models often end on more than one (the end of the turn and the end of the text), and a completion that ended on the
     second is finished, not cut.
@@ -120,7 +124,7 @@ def stop_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:
         UsageError: there is none, so that no reply would ever end.
     """
     found: set[int] = set()
-    for owner in (getattr(model, "generation_config", None), getattr(model, "config", None), tokenizer):
+    for owner in (generation_config, tokenizer):
         ids = getattr(owner, "eos_token_id", None)
         found.update([ids] if isinstance(ids, int) else ids or ())
     if not found:
