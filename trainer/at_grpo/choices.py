@@ -1,0 +1,68 @@
+"""The closed sets of the configuration. Torch-free, so that the command line can check a configuration at once."""
+
+from enum import StrEnum
+
+
+class Grouping(StrEnum):
+    """What a group compares: replies to one prompt in a tree of turns (AT-GRPO), or whole episodes."""
+
+    TURN = "turn"
+    TRAJECTORY = "trajectory"
+
+
+class LossType(StrEnum):
+    """TRL's losses that are plain sums over tokens; the others average inside a micro-batch, which streaming spoils."""
+
+    DAPO = "dapo"
+    CISPO = "cispo"
+
+
+class ScaleRewards(StrEnum):
+    """Whether advantages are divided by the group's std: the values of `advantages.Scale`, whose module needs torch."""
+
+    GROUP = "group"
+    NONE = "none"
+
+
+class Scheduler(StrEnum):
+    """The learning-rate schedules of transformers that need no argument beyond warm-up and the number of steps."""
+
+    CONSTANT = "constant"
+    CONSTANT_WITH_WARMUP = "constant_with_warmup"
+    LINEAR = "linear"
+    COSINE = "cosine"
+    COSINE_WITH_RESTARTS = "cosine_with_restarts"
+    POLYNOMIAL = "polynomial"
+    INVERSE_SQRT = "inverse_sqrt"
+
+
+class Dtype(StrEnum):
+    """Number format of the base model's weights; adapters are always float32."""
+
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+    FLOAT16 = "float16"
+
+    @property
+    def bytes(self) -> int:
+        """Size of one number."""
+        return 4 if self is Dtype.FLOAT32 else 2
+
+
+class Tracker(StrEnum):
+    """The experiment trackers of transformers."""
+
+    AZURE_ML = "azure_ml"
+    CLEARML = "clearml"
+    CODECARBON = "codecarbon"
+    COMET_ML = "comet_ml"
+    DAGSHUB = "dagshub"
+    DVCLIVE = "dvclive"
+    FLYTE = "flyte"
+    KUBEFLOW = "kubeflow"
+    MLFLOW = "mlflow"
+    NEPTUNE = "neptune"
+    SWANLAB = "swanlab"
+    TENSORBOARD = "tensorboard"
+    TRACKIO = "trackio"
+    WANDB = "wandb"

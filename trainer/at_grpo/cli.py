@@ -1,0 +1,120 @@
+"""The `at-grpo` command line. Only `train` itself imports torch."""
+
+import argparse
+import json
+import logging
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from at_grpo.checkpointing import check_same_config, check_unused, latest_checkpoint, read_config
+from at_grpo.config import TrainConfig
+from at_grpo.loading import CONFIGS, bundled_configs, load_config
+from at_grpo.stopping import InterruptedRun
+from llm_envs.core.errors import UsageError
+
+LATEST = "latest"
+USAGE_ERROR, INTERRUPTED = 2, 130  # 128 + SIGINT, what a shell reports
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    for package, level in (("at_grpo", logging.INFO), ("llm_envs", logging.INFO), ("huggingface_hub", logging.ERROR)):
+        logging.getLogger(package).setLevel(level)  # the hub's retries end in one message of ours
+    parser = _parser()
+    args, rest = parser.parse_known_args(argv)
+    overrides = [*getattr(args, "overrides", []), *rest]
+    if unknown := [word for word in rest if word.startswith("-")]:
+        parser.error(f"unknown option {' '.join(unknown)}")
+    try:
+        return _configs() if args.command == "configs" else _train(args, overrides)
+    except UsageError as error:
+        print(f"at-grpo: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    except InterruptedRun as stop:
+        again = shlex.join(["at-grpo", "train", "--resume", str(stop.checkpoint)])
+        print(f"\nStopped; everything up to {stop.checkpoint} is saved. Go on with:\n  {again}", file=sys.stderr)
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        print("\nStopped at once; what was done since the last checkpoint is lost.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="at-grpo", description="Train several LLM roles by AT-GRPO.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    train = commands.add_parser("train", help="train the policies of a configuration")
+    train.add_argument("--config", help="a YAML file, or a name that `at-grpo configs` lists")
+    train.add_argument(
+        "--resume",
+        nargs="?",
+        const=LATEST,
+        metavar="CHECKPOINT",
+        help="go on from a checkpoint folder, by default from the latest one in run.output_dir",
+    )
+    train.add_argument("--dry-run", action="store_true", help="print batch arithmetic and memory, train nothing")
+    train.add_argument("overrides", nargs="*", metavar="section.key=value", help="values that win over the file's")
+    commands.add_parser("configs", help="list the configurations that come with the package")
+    return parser
+
+
+def _configs() -> int:
+    for name, title in bundled_configs().items():
+        print(f"{name:26} {title}")
+    print(f"\nThey are files below {CONFIGS}; copy one to change it.")
+    return 0
+
+
+def _train(args: argparse.Namespace, overrides: list[str]) -> int:
+    resume = args.resume
+    if resume is not None and "=" in resume and not Path(resume).exists():
+        overrides, resume = [resume, *overrides], LATEST  # argparse took the first override for the checkpoint
+    config, checkpoint = resolve(args.config, overrides, resume)
+    if args.dry_run:
+        from at_grpo.dry_run import dry_run
+
+        dry_run(config, Console())
+        return 0
+    from at_grpo.versions import check_trackers, check_versions
+
+    check_versions()
+    check_trackers(config.run.report_to)
+    if checkpoint is None:
+        check_unused(Path(config.run.output_dir))
+    from at_grpo.train import run
+
+    run(config, checkpoint)
+    return 0
+
+
+def resolve(source: str | None, overrides: Sequence[str], resume: str | None) -> tuple[TrainConfig, Path | None]:
+    """The configuration and the checkpoint that a command line asks for.
+
+    A checkpoint knows its configuration, so `--resume CHECKPOINT` needs no `--config`; the run's folder is then the one
+    that the checkpoint lies in, wherever it was moved.
+
+    Raises:
+        UsageError: neither a configuration nor a checkpoint, no complete checkpoint, or one of another configuration.
+    """
+    if source is None and resume in {None, LATEST}:
+        raise UsageError("--config: is missing; name a YAML file or one of `at-grpo configs`.")
+    if source is None:
+        checkpoint = Path(str(resume))
+        read_config(checkpoint)  # complete, or refused with the reason
+        config = load_config(
+            checkpoint / "config.yaml", [f"run.output_dir={json.dumps(str(checkpoint.parent))}", *overrides]
+        )
+    else:
+        config = load_config(source, overrides)
+    run_dir = Path(config.run.output_dir)
+    if resume is None:
+        return config, None
+    found = latest_checkpoint(run_dir) if resume == LATEST else Path(resume)
+    if found is None:
+        raise UsageError(f"--resume: {run_dir} holds no complete checkpoint; name one, or leave --resume out.")
+    check_same_config(found, config)
+    return config, found

@@ -1,0 +1,83 @@
+"""`--dry-run`: what a configuration will do and need, without loading weights or playing an episode."""
+
+import os
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from at_grpo.batch_plan import BatchPlan, plan_batch
+from at_grpo.config import TrainConfig
+from at_grpo.env_facts import inspect_env
+from at_grpo.memory import MemoryPlan, plan_memory
+
+
+def dry_run(config: TrainConfig, console: Console) -> None:
+    """Print the batch arithmetic and the memory estimate of a checked configuration."""
+    batch = plan_batch(config, inspect_env(config.env))
+    console.print(_batch_table(batch))
+    for line in _batch_lines(batch, config):
+        console.print(line, soft_wrap=True, highlight=False)
+    for line in _memory_lines(plan_memory(config)):
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def _batch_table(batch: BatchPlan) -> Table:
+    cycles = "cycles" if batch.cycles is not None else "one cycle"
+    title = f"Most samples an iteration = instances × {cycles} × agents × K"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for column in ("role", "policy", "product", "samples", "groups", "tokens", "passes"):
+        table.add_column(column, justify="left" if column in {"role", "policy"} else "right", no_wrap=True)
+    for role in batch.roles:
+        table.add_row(
+            role.role,
+            role.policy,
+            f"{batch.instances} × {batch.cycles or 1} × {role.agents} × {batch.k}",
+            f"{role.samples:,}",
+            f"{role.groups:,}",
+            f"{role.completion_tokens:,}",
+            f"{role.micro_batches:,}",
+        )
+    return table
+
+
+def _batch_lines(batch: BatchPlan, config: TrainConfig) -> list[str]:
+    prompts = sum(role.prompt_tokens for role in batch.roles)
+    replies = sum(role.completion_tokens for role in batch.roles)
+    return [
+        f"{batch.samples:,} samples an iteration, fewer where episodes end early; groups by {config.rollout.grouping}.",
+        f"Tokens an iteration at most: {replies:,} sampled and trained on, {prompts:,} of prompts.",
+        f"{batch.optimizer_steps:,} iterations = optimizer steps, {batch.episodes:,} instances, none of them twice.",
+        "",
+    ]
+
+
+def _memory_lines(memory: MemoryPlan) -> list[str]:
+    adapters = ", ".join(f"{name} {count:,}" for name, count in memory.adapter_parameters.items())
+    return [
+        f"Base model {memory.base_parameters:,} parameters: {_size(memory.base)}.",
+        f"Adapters ({adapters} parameters) with gradients and AdamW moments: {_size(memory.adapters)}.",
+        f"A micro-batch, roughly and at most: activations {_size(memory.activations)}, logits {_size(memory.logits)}.",
+        f"Sampling, roughly and at most: keys and values {_size(memory.cache)}.",
+        f"Peak about {_size(memory.peak)}; {_device()}.",
+    ]
+
+
+def _device() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        device = torch.cuda.get_device_properties(0)
+        return f"runs on {device.name} with {_size(device.total_memory)}"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"runs on the CPU (no CUDA device) with {_size(memory)} of memory"
+
+
+def _size(count: int) -> str:
+    """Bytes in the unit in which people compare memory (powers of 1024)."""
+    value, units = float(count), ("B", "KiB", "MiB", "GiB", "TiB")
+    for unit in units[:-1]:
+        if value < 1024:
+            return f"{value:.3g} {unit}"
+        value /= 1024
+    return f"{value:,.4g} {units[-1]}"

@@ -1,0 +1,123 @@
+"""How much memory a run will need, from the shape of the model alone: nothing is loaded, nothing is allocated."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from at_grpo.choices import Dtype
+from at_grpo.config import ModelSection, PolicySection, TrainConfig, WarmStartSection
+from llm_envs.core.errors import UsageError
+
+ADAPTER_BYTES = 16  # float32: the weight, its gradient, and AdamW's two moments
+# Saved activations of a transformer layer are 17 numbers per token and hidden unit where attention is not materialised
+# (Korthikanti et al. 2022, arXiv 2205.05198, section 4.1 without the 5as/h term of the attention matrix).
+ACTIVATIONS_PER_UNIT = 17
+LOGIT_COPIES = 3  # logits, log-softmax, gradient
+ALL_LINEAR = "all-linear"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """Bytes by purpose. Activations, logits and cache are upper bounds: prompts and replies at their limits.
+
+    Attributes:
+        base_parameters: of the frozen base model.
+        adapter_parameters: policy -> trained parameters.
+        base: weights of the base model.
+        adapters: their weights, gradients and AdamW moments.
+        activations, logits: of one micro-batch.
+        cache: keys and values of the replies that are sampled together.
+    """
+
+    base_parameters: int
+    adapter_parameters: Mapping[str, int]
+    base: int
+    adapters: int
+    activations: int
+    logits: int
+    cache: int
+
+    @property
+    def peak(self) -> int:
+        """Sampling and training take turns on one device, so the larger of their needs counts."""
+        return self.base + self.adapters + max(self.activations + self.logits, self.cache)
+
+
+def plan_memory(config: TrainConfig) -> MemoryPlan:
+    """The estimate for a checked configuration.
+
+    Raises:
+        UsageError: a base model whose configuration can't be found.
+    """
+    skeleton = _skeleton(config.model)
+    shape = skeleton.config
+    size = Dtype(config.model.dtype).bytes
+    replies = max(role.max_tokens for role in config.roles.values())
+    tokens = config.rollout.max_prompt_tokens + replies
+    rows = config.optim.micro_batch_size
+    together = config.rollout.instances * config.rollout.k
+    head_size = getattr(shape, "head_dim", None) or shape.hidden_size // shape.num_attention_heads
+    base = sum(parameter.numel() for parameter in skeleton.parameters())
+    adapters = {name: adapter_parameters(skeleton, section) for name, section in config.policies.items()}
+    return MemoryPlan(
+        base_parameters=base,
+        adapter_parameters=adapters,
+        base=base * size,
+        adapters=sum(adapters.values()) * ADAPTER_BYTES,
+        activations=rows * tokens * shape.num_hidden_layers * shape.hidden_size * ACTIVATIONS_PER_UNIT * size,
+        logits=rows * replies * shape.vocab_size * LOGIT_COPIES * 4,
+        cache=together * tokens * shape.num_hidden_layers * 2 * shape.num_key_value_heads * head_size * size,
+    )
+
+
+def adapter_parameters(model: Any, section: PolicySection) -> int:
+    """Parameters of a LoRA adapter: r x (in + out) for every target, which PEFT finds by the same three rules:
+    `all-linear` is every linear layer but the output, a text is a pattern of the whole path, a list names path ends.
+    """
+    from torch import nn
+
+    targets, output = section.target_modules, model.get_output_embeddings()
+
+    def targeted(path: str, module: nn.Module) -> bool:
+        if targets == ALL_LINEAR:
+            return module is not output
+        if isinstance(targets, str):
+            return re.fullmatch(targets, path) is not None
+        return any(path == target or path.endswith(f".{target}") for target in targets)
+
+    return sum(
+        section.rank * (module.in_features + module.out_features)
+        for path, module in model.named_modules()
+        if isinstance(module, nn.Linear) and targeted(path, module)
+    )
+
+
+def _skeleton(section: ModelSection) -> Any:
+    """The base model without weights: on the meta device, tensors have a shape and no memory."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    if section.warm_start is not None:
+        return _tiny_skeleton(section.warm_start)
+    try:
+        shape = AutoConfig.from_pretrained(section.base)
+    except OSError as error:
+        raise UsageError(
+            f"model.base={section.base!r}: no folder of that name, and the hub does not give it; "
+            "name a local folder, or check the spelling."
+        ) from error
+    with torch.device("meta"):
+        return AutoModelForCausalLM.from_config(shape)
+
+
+def _tiny_skeleton(section: WarmStartSection) -> Any:
+    import torch
+
+    from at_grpo.tiny import VOCABULARY, build_model, build_tokenizer
+
+    # A tokenizer at its largest: as many different words as its vocabulary has entries.
+    words = " ".join(f"{chr(97 + n // 26)}{chr(97 + n % 26)}" * 2 for n in range(VOCABULARY))
+    tokenizer = build_tokenizer([words] * 2)
+    with torch.device("meta"):
+        return build_model(tokenizer, hidden_size=section.hidden_size, layers=section.layers, heads=section.heads)

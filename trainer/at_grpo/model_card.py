@@ -1,0 +1,97 @@
+"""`README.md` of a run's result: what was trained on what, how it came out, and how to load it without this package."""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from huggingface_hub import ModelCardData
+
+from at_grpo.checkpointing import write_atomically
+from at_grpo.config import TrainConfig
+from at_grpo.loading import dump_config
+from at_grpo.metrics import roles_of
+
+LIBRARIES = ("llm-envs", "torch", "transformers", "trl", "peft", "accelerate", "datasets")
+CITATION = """\
+@article{atgrpo2025,
+  title  = {Stronger Together: On-Policy Reinforcement Learning for Collaborative LLMs},
+  author = {Zhao, Yujie and Hu, Lanxiang and Wang, Yang and Hou, Minmin and Zhang, Hao and Ding, Ke and Zhao, Jishen},
+  journal = {arXiv preprint arXiv:2510.11062},
+  year   = {2025}
+}"""
+
+
+def write_model_card(
+    folder: Path,
+    config: TrainConfig,
+    metrics: Mapping[str, float],
+    *,
+    base: str,
+    figures: Mapping[str, str] | None = None,
+) -> Path:
+    """Write the card beside the adapters.
+
+    Args:
+        folder: holds a folder with an adapter for each policy.
+        config: of the run.
+        metrics: the last iteration's, as in `metrics.jsonl`.
+        base: name or folder of the base model, as `from_pretrained` takes it.
+        figures: further results by name, e.g. success on the test split with its interval.
+
+    Returns:
+        The card's path.
+    """
+    data = ModelCardData(
+        base_model=None if Path(base).exists() else base,  # the hub knows no local folder
+        library_name="peft",
+        tags=["at-grpo", "grpo", "lora", "multi-agent", "reinforcement-learning"],
+        pipeline_tag="text-generation",
+    )
+    parts = [
+        f"---\n{data.to_yaml()}\n---",
+        f"# {folder.name}: {', '.join(config.policies)}",
+        f"LoRA adapters on `{base}`, trained by AT-GRPO (arXiv 2510.11062) on `{config.env.id}`.",
+        _roles(config),
+        _results(metrics, figures or {}),
+        _loading(config, base),
+        f"## Configuration\n\n```yaml\n{dump_config(config)}```",
+        "## Versions\n\n" + "\n".join(f"- {name} {version(name)}" for name in LIBRARIES),
+        f"## Citation\n\n```bibtex\n{CITATION}\n```",
+    ]
+    path = folder / "README.md"
+    write_atomically(path, "\n\n".join(parts) + "\n")
+    return path
+
+
+def _roles(config: TrainConfig) -> str:
+    rows = ["| role | policy | rank | temperature | most tokens a reply |", "|---|---|---|---|---|"]
+    for role, section in config.roles.items():
+        rank = config.policies[section.policy].rank
+        rows.append(f"| {role} | `{section.policy}` | {rank} | {section.temperature} | {section.max_tokens} |")
+    return "## Roles\n\n" + "\n".join(rows)
+
+
+def _results(metrics: Mapping[str, float], figures: Mapping[str, str]) -> str:
+    rows = ["## Results\n"]
+    rows += [f"- {name}: {text}" for name, text in figures.items()]
+    if "success" in metrics:
+        rows.append(f"- success in the last logged training iterations: {metrics['success']:.0%}")
+    for role in roles_of(metrics):
+        reward, invalid = metrics[f"{role}/reward"], metrics.get(f"{role}/invalid_rate", 0.0)
+        rows.append(f"- {role}: mean reward {reward:+.3f}, invalid replies {invalid:.1%}")
+    return "\n".join(rows)
+
+
+def _loading(config: TrainConfig, base: str) -> str:
+    first, *others = config.policies
+    lines = [
+        "from peft import PeftModel",
+        "from transformers import AutoModelForCausalLM, AutoTokenizer",
+        "",
+        f'tokenizer = AutoTokenizer.from_pretrained("{base}")',
+        f'model = AutoModelForCausalLM.from_pretrained("{base}", dtype="{config.model.dtype}")',
+        f'model = PeftModel.from_pretrained(model, "{first}", adapter_name="{first}")',
+        *(f'model.load_adapter("{name}", adapter_name="{name}")' for name in others),
+        f'model.set_adapter("{first}")  # whose turn it is',
+    ]
+    return "## Use\n\nFrom this folder, with plain PEFT:\n\n```python\n" + "\n".join(lines) + "\n```"
