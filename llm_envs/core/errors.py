@@ -12,7 +12,7 @@ class UsageError(ValueError):
 
 def unknown_choice(argument: str, value: object, allowed: Iterable[str]) -> UsageError:
     """The error for a value outside a closed set, with the nearest valid name where one is near."""
-    names = sorted(allowed)
+    names = sorted(map(str, allowed))
     near = difflib.get_close_matches(str(value), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return UsageError(f"{argument}={value!r}: must be one of {', '.join(names)}.{hint}")
@@ -20,7 +20,7 @@ def unknown_choice(argument: str, value: object, allowed: Iterable[str]) -> Usag
 
 def unknown_option(owner: str, option: str, allowed: Iterable[str]) -> UsageError:
     """The error for an option that does not exist, with the nearest valid name where one is near."""
-    names = sorted(allowed)
+    names = sorted(map(str, allowed))
     near = difflib.get_close_matches(option, names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return UsageError(f"{owner} has no option {option!r}; it takes {', '.join(names)}.{hint}")
