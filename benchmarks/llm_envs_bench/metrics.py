@@ -1,6 +1,6 @@
 """What a run amounts to: success, returns, invalid actions, turns, each with its uncertainty."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from llm_envs.core.errors import UsageError
@@ -8,6 +8,8 @@ from llm_envs.core.roles import role_of
 from llm_envs.episode import Episode, Turn
 from llm_envs_bench.stats import Estimate, Scores, mean, paired_difference, wilson
 from llm_envs_bench.store import Run
+
+USEFUL = "tool_useful"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,21 +20,28 @@ class Summary:
         label: who played.
         success: share of instances solved, with its Wilson interval.
         returns: role -> return of an episode, the mean over the role's agents.
-        invalid: role -> share of its turns whose reply held no action.
+        invalid: role -> share of its turns whose reply held no action; None where it had no turn.
         turns: turns of an episode, all agents together.
+        tool_quality: share of the programs that found something useful (infos key `tool_useful`), whether or not
+            another agent made use of it; None where no program was run.
         owed: instances without a score: infrastructure failed, or the run was cut short.
     """
 
     label: str
     success: Estimate
     returns: Mapping[str, Estimate]
-    invalid: Mapping[str, float]
+    invalid: Mapping[str, float | None]
     turns: Estimate
+    tool_quality: float | None
     owed: int
 
 
 def summarise(run: Run, label: str | None = None) -> Summary:
-    """The numbers of a run, under a name of its own or its agents'. Raises `UsageError` for a run without a single scored episode."""
+    """The numbers of a run, under `label` or the agents' names.
+
+    Raises:
+        UsageError: a run without a single scored episode.
+    """
     episodes = run.episodes
     if not episodes:
         raise UsageError(f"run={str(run.folder)!r}: has no scored episode; resume it with llm-envs eval --resume.")
@@ -40,8 +49,9 @@ def summarise(run: Run, label: str | None = None) -> Summary:
         label=label or run.spec.label,
         success=wilson(sum(episode.success for episode in episodes), len(episodes)),
         returns={role: mean(_by_instance(episodes, _return_of(role))) for role in run.spec.agents},
-        invalid={role: share_of_turns(episodes, role, _is_invalid) for role in run.spec.agents},
+        invalid={role: _invalid_share(episodes, role) for role in run.spec.agents},
         turns=mean(_by_instance(episodes, lambda episode: len(episode.turns))),
+        tool_quality=_share([bool(turn.info[USEFUL]) for turn in _turns(episodes) if USEFUL in turn.info]),
         owed=run.owed,
     )
 
@@ -58,14 +68,16 @@ def success_difference(before: Run, after: Run) -> Estimate:
     return paired_difference(first, second, rates=True)
 
 
-def share_of_turns(episodes: Sequence[Episode], role: str, holds: Callable[[Turn], bool]) -> float:
-    """Share of a role's turns for which something holds; NaN where it had no turn."""
-    verdicts = [holds(turn) for episode in episodes for turn in episode.turns if turn.role == role]
-    return sum(verdicts) / len(verdicts) if verdicts else float("nan")
+def _invalid_share(episodes: Sequence[Episode], role: str) -> float | None:
+    return _share([turn.invalid is not None for turn in _turns(episodes) if turn.role == role])
 
 
-def _is_invalid(turn: Turn) -> bool:
-    return turn.invalid is not None
+def _share(verdicts: Sequence[bool]) -> float | None:
+    return sum(verdicts) / len(verdicts) if verdicts else None
+
+
+def _turns(episodes: Sequence[Episode]) -> Iterator[Turn]:
+    return (turn for episode in episodes for turn in episode.turns)
 
 
 def _return_of(role: str) -> Callable[[Episode], float]:

@@ -8,18 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import llm_envs
-from llm_envs.episode import Ending, Episode
+from llm_envs.episode import Ending, Episode, Turn
 from llm_envs.play import aplay
-from llm_envs.sandbox.base import SandboxError
 from llm_envs_bench.agents import AgentError, Cast
 from llm_envs_bench.spec import RunSpec
 from llm_envs_bench.store import Run, RunWriter, load_run
 
 _logger = logging.getLogger(__name__)
-
-# What nobody's skill decides. Such an episode has no score and is owed; anything else that is raised is a defect of an
-# environment or a player, and ends the run with its traceback.
-INFRASTRUCTURE = (SandboxError, AgentError)
 
 Observer = Callable[[Episode], None]
 
@@ -50,6 +45,8 @@ def evaluate(
 
         def ended(episode: Episode) -> None:
             writer.record(episode)
+            if episode.ending is Ending.ERROR:
+                _logger.warning("instance %s is owed: %s", episode.index, episode.error)
             if observer is not None:
                 observer(episode)
 
@@ -89,22 +86,34 @@ async def _play_from(queue: Iterator[int], spec: RunSpec, cast: Cast, ended: Obs
 
 
 async def _play_one(env: Any, index: int, spec: RunSpec, cast: Cast) -> Episode:
-    """One episode; the boundary at which an infrastructure failure becomes a record without a score."""
+    """One episode; the boundary at which an infrastructure failure becomes a record without a score.
+
+    A sandbox that fails (in `aplay`) or an agent that can't be reached is nobody's lack of skill: the instance is owed.
+    Whatever else is raised is a defect of an environment or a player, and ends the run.
+    """
+    turns: list[Turn] = []
     try:
         with cast.episode():
-            return await aplay(env, cast.players, env_id=spec.env, split=spec.split, index=index, options=spec.options)
-    except INFRASTRUCTURE as error:
-        _logger.warning("instance %d is owed: %s: %s", index, type(error).__name__, error)
+            return await aplay(
+                env,
+                cast.players,
+                env_id=spec.env,
+                split=spec.split,
+                index=index,
+                options=spec.options,
+                on_turn=turns.append,
+            )
+    except AgentError as error:
         return Episode(
             env=spec.env,
             split=spec.split,
             index=index,
             players={role: player.name for role, player in cast.players.items()},
             start="",
-            turns=(),
+            turns=tuple(turns),
             returns={},
             success=False,
             ending=Ending.ERROR,
             options=dict(spec.options),
-            error=f"{type(error).__name__}: {error}",
+            error=str(error),
         )

@@ -2,10 +2,11 @@
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import shutil
-import subprocess
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,26 +108,18 @@ def browser_page(program: str, profile: Path) -> Iterator[Page]:
     """A fresh browser with a profile folder of its own, ended when the block ends."""
     to_browser, write = os.pipe()
     read, from_browser = os.pipe()
-
-    def take_places() -> None:  # the browser reads commands from descriptor 3 and answers on 4
-        high = [os.dup(to_browser), os.dup(from_browser)]
-        os.dup2(high[0], 3)
-        os.dup2(high[1], 4)
-
-    process = subprocess.Popen(
-        [program, *FLAGS, f"--user-data-dir={profile}"],
-        pass_fds=(3, 4, to_browser, from_browser),
-        preexec_fn=take_places,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(to_browser)
-    os.close(from_browser)
+    # The browser reads commands from descriptor 3 and answers on 4; its ends must not lie there already.
+    ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (to_browser, from_browser)]
+    places = [(os.POSIX_SPAWN_DUP2, end, place) for end, place in zip(ends, (3, 4), strict=True)]
+    silent = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
+    command = [program, *FLAGS, f"--user-data-dir={profile}"]
+    browser = os.posix_spawn(program, command, os.environ, file_actions=[*places, *silent])
+    for end in (to_browser, from_browser, *ends):
+        os.close(end)
     try:
         yield Page(write, read)
     finally:
-        process.terminate()
-        process.wait()
+        os.kill(browser, signal.SIGTERM)
+        os.waitpid(browser, 0)
         os.close(write)
         os.close(read)

@@ -62,7 +62,7 @@ class OpenAIPlayer:
             self._loop = loop
         return self._client
 
-    async def act(self, env: Env, agent: str, observation: str) -> str:  # noqa: ARG002  a model sees no env
+    async def act(self, env: Env, agent: str, observation: str) -> str:
         """One reply. Raises `AgentError` where the endpoint gave none, `UsageError` where it never will."""
         from openai import APIError, APIStatusError
 
