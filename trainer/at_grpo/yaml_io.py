@@ -52,4 +52,4 @@ def parse_yaml(text: str, source: str) -> Any:
 
 def to_yaml(data: Any) -> str:
     """YAML text in the order of the data; `parse_yaml` gives the data back."""
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=120)
