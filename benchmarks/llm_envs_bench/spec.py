@@ -39,6 +39,7 @@ class RunSpec:
         agents: role -> agent specification (see `agents`).
         seed: of every chance that is ours.
         sampling: of the models among the agents.
+        weights: role -> digest of the weights, for roles that a checkpoint plays.
     """
 
     env: str
@@ -49,6 +50,7 @@ class RunSpec:
     instances: int = 200
     seed: int = 0
     sampling: Sampling = field(default_factory=Sampling)
+    weights: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require(self.first >= 0, "first", self.first, "a whole number >= 0")

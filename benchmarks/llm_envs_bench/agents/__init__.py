@@ -5,6 +5,7 @@
 - `checkpoint:FOLDER`: a checkpoint of the trainer, in this process.
 """
 
-from llm_envs_bench.agents.cast import AgentError, Cast, assign_roles, build_cast, roles_of
+from llm_envs_bench.agents.cast import Cast, assign_roles, build_cast, plan_run
+from llm_envs_bench.agents.errors import AgentError
 
-__all__ = ["AgentError", "Cast", "assign_roles", "build_cast", "roles_of"]
+__all__ = ["AgentError", "Cast", "assign_roles", "build_cast", "plan_run"]

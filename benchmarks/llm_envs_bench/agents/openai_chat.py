@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from llm_envs.core.errors import UsageError
 from llm_envs.core.messages import to_messages
 from llm_envs.players import Env
-from llm_envs_bench.agents.cast import AgentError
+from llm_envs_bench.agents.errors import AgentError
 from llm_envs_bench.spec import Sampling
 
 if TYPE_CHECKING:

@@ -5,16 +5,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-import llm_envs
 from llm_envs.commands.arguments import env_options, pairs
 from llm_envs.core.task import Split
-from llm_envs.registry import normalise_id
-from llm_envs_bench.agents import assign_roles, build_cast, roles_of
+from llm_envs_bench.agents import build_cast, plan_run
 from llm_envs_bench.metrics import summarise
 from llm_envs_bench.progress import follow
 from llm_envs_bench.report import leaderboard, output_console
 from llm_envs_bench.runner import evaluate
-from llm_envs_bench.spec import RunSpec, Sampling
+from llm_envs_bench.spec import Sampling
 
 HELP = "evaluate an agent on an environment"
 
@@ -45,7 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate; 0 if every instance has a score, 1 if some are owed."""
-    spec = _spec(args)
+    spec = plan_run(
+        args.env,
+        args.agent,
+        pairs("role", args.role),
+        options=env_options(args.set),
+        split=args.split,
+        first=args.first,
+        instances=args.instances,
+        seed=args.seed,
+        sampling=Sampling(args.temperature, args.max_tokens),
+    )
     cast = build_cast(spec)
     with follow(spec.label, spec.instances, Console(stderr=True)) as observer:
         result = evaluate(spec, cast, args.out, concurrency=args.concurrency, resume=args.resume, observer=observer)
@@ -58,19 +66,3 @@ def run(args: argparse.Namespace) -> int:
     if result.owed:
         console.print(f"{result.owed} instances are owed; play them with --resume.", markup=False)
     return 1 if result.owed else 0
-
-
-def _spec(args: argparse.Namespace) -> RunSpec:
-    options = env_options(args.set)
-    env_id = normalise_id(args.env)
-    roles = roles_of(llm_envs.make(env_id, **options))
-    return RunSpec(
-        env=env_id,
-        agents=assign_roles(roles, args.agent, pairs("role", args.role)),
-        options=options,
-        split=args.split,
-        first=args.first,
-        instances=args.instances,
-        seed=args.seed,
-        sampling=Sampling(args.temperature, args.max_tokens),
-    )
