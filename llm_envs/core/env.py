@@ -1,8 +1,6 @@
 """`TextAECEnv`: any pure `Task` as a PettingZoo AEC environment with text in and text out."""
 
 import copy
-import hashlib
-import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -11,6 +9,7 @@ from typing import Any, Self
 from pettingzoo import AECEnv
 
 from llm_envs.core.errors import UsageError, require, unknown_choice, whole_number
+from llm_envs.core.instances import InstanceStream
 from llm_envs.core.parsing import Unparsed, clean_text
 from llm_envs.core.rewards import agent_reward, local_reward
 from llm_envs.core.roles import expand_agents, role_of
@@ -20,7 +19,6 @@ from llm_envs.sandbox.base import Sandbox, SandboxError, Status
 
 MAX_OBSERVATION = 1 << 17
 MAX_ACTION = 1 << 16
-INDEX_BITS = 31
 
 
 class OnInvalid(StrEnum):
@@ -101,8 +99,7 @@ class TextAECEnv(AECEnv[str, str, str]):
         self._on_invalid = OnInvalid(on_invalid)
         self._default_split = Split(split)
         self.sandbox = sandbox
-        self._entropy: int | None = None
-        self._resets = 0
+        self._instances = InstanceStream()
         self.observation_spaces = {agent: TextSpace(MAX_OBSERVATION) for agent in self.possible_agents}
         self.action_spaces = {agent: TextSpace(MAX_ACTION) for agent in self.possible_agents}
         self.state_space = TextSpace(MAX_OBSERVATION)
@@ -168,22 +165,10 @@ class TextAECEnv(AECEnv[str, str, str]):
         }
 
     def _pick_instance(self, seed: int | None, options: Mapping[str, Any]) -> Any:
-        if seed is not None or self._entropy is None:
-            self._entropy = secrets.randbits(64) if seed is None else whole_number("seed", seed, least=0)
-            self._resets = 0
-        draw = self._resets
-        self._resets += 1
-        split = options.get("split", self._default_split)
-        if split not in set(Split):
-            raise unknown_choice("options['split']", split, Split)
-        self.split, self.index = Split(split), None
-        if options.get("task") is not None:
+        self._instances, self.split, index = self._instances.pick(seed, options, self._default_split)
+        self.index = None if options.get("task") is not None else index
+        if self.index is None:
             return self.task.load(options["task"])
-        index = options.get("index")
-        if index is None:
-            digest = hashlib.blake2b(f"{self._entropy}:{draw}".encode(), digest_size=8).digest()
-            index = int.from_bytes(digest, "big") >> (64 - INDEX_BITS)
-        self.index = whole_number("options['index']", index, least=0)
         return self.task.instance(self.split, self.index)
 
     def step(self, action: str | None) -> None:  # None is how a dead agent leaves

@@ -20,15 +20,19 @@ def fork(env: EnvT) -> EnvT:
 
     An environment or wrapper with a `fork` method of its own is asked; other wrappers, PettingZoo's among them, are
     copied around the fork of what they wrap. `copy.deepcopy` would not do: many environments inherit `EzPickle`,
-    whose copy is a new, unplayed game.
+    whose copy is a new, unplayed game. Environments that know nothing of forks are copied as `core.foreign` says.
 
     Raises:
         ForkError: a wrapper or environment that offers no safe copy.
     """
     if hasattr(type(env), "fork"):
         return env.fork()  # type: ignore[attr-defined, no-any-return]
-    if isinstance(env, BaseWrapper):
+    if isinstance(env, BaseWrapper) and hasattr(type(env.unwrapped), "fork"):
         return fork_wrapper(env)
+    if isinstance(env, AECEnv):
+        from llm_envs.core.foreign import fork_foreign  # late: most programs never fork an environment of others
+
+        return fork_foreign(env)  # type: ignore[no-any-return]
     raise ForkError(f"{type(env).__name__} can't be forked: give it a fork() method that returns an independent copy.")
 
 
