@@ -26,7 +26,7 @@ from transformers import PreTrainedModel
 
 from at_grpo.config import TrainConfig, WarmStartSection
 from at_grpo.rollouts.programs import SharedRuns
-from at_grpo.seeds import instance_indices
+from at_grpo.seeds import derive_seed, instance_indices
 from at_grpo.tiny import build_model, build_tokenizer, chat_text, save_base
 from at_grpo.tokenization import PromptEncoder
 
@@ -101,7 +101,8 @@ def demonstrate(config: TrainConfig, count: int) -> list[Demonstration]:
     demonstrations: list[Demonstration] = []
     step = 0
     while len(demonstrations) < count:
-        indices = instance_indices(section.seed, step, EPISODES_AT_ONCE)
+        # A seed of its own: reinforcement learning should not begin on the instances that were demonstrated.
+        indices = instance_indices(derive_seed(section.seed, "demonstrations"), step, EPISODES_AT_ONCE)
         demonstrations += asyncio.run(_play(config, section, SharedRuns(sandbox), indices))
         step += 1
     return demonstrations[:count]

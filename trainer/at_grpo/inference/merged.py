@@ -52,4 +52,6 @@ class MergedPolicies:
 
     def _plain(self, policy: str) -> PreTrainedModel:
         plain: Any = copy.deepcopy(self._model).merge_and_unload(adapter_names=[policy])
+        # A trainer may have put a forward of its own on the base; its copy would go on calling the original's layers.
+        vars(plain).pop("forward", None)
         return plain.eval().requires_grad_(False)  # type: ignore[no-any-return]

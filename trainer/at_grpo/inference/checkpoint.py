@@ -1,0 +1,153 @@
+"""The policies of finished or running trainings as players, in process."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from llm_envs.core.errors import UsageError, unknown_choice
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from at_grpo.config import ModelSection, RoleSection, TrainConfig
+from at_grpo.inference.base import SamplingParams
+from at_grpo.inference.player import PolicyPlayer
+from at_grpo.inference.transformers import TransformersSampler
+from at_grpo.loading import load_config
+from at_grpo.tokenization import PromptEncoder, stop_token_ids
+
+BASE = "base"  # where a run keeps the base model that it made itself, beside its checkpoints
+
+
+@dataclass(frozen=True, slots=True)
+class _Seat:
+    """One role and the weights that play it."""
+
+    checkpoint: Path
+    config: TrainConfig
+    role: RoleSection
+
+    @property
+    def adapter(self) -> Path:
+        return self.checkpoint / self.role.policy
+
+    @property
+    def base(self) -> str:
+        """The base model: made by the run itself and kept in its folder, or named by the configuration."""
+        if self.config.model.warm_start is not None:
+            return str(self.checkpoint.resolve().parent / BASE)
+        return self.config.model.base
+
+
+def load_players(
+    checkpoints: Path | Mapping[str, Path],
+    *,
+    seed: int = 0,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+) -> dict[str, PolicyPlayer]:
+    """Players for roles, from checkpoint folders.
+
+    All of them share one base model and one sampler, so that episodes in flight share batches whichever checkpoint plays which
+    role: `load_players({"tool": run / "checkpoint-300", "planner": run / "checkpoint-0"})` plays a trained tool beside the
+    planner's start.
+
+    Args:
+        checkpoints: the checkpoint of each role, or one for all of its run's roles.
+        seed: of the draws.
+        temperature, max_tokens: replace those that each role was trained with.
+
+    Raises:
+        UsageError: no checkpoint, a role that its run does not have, or checkpoints on different base models.
+    """
+    seats = _seats(checkpoints)
+    model_section = _common_base(seats)
+    base, tokenizer = _load_base(next(iter(seats.values())).base, model_section)
+    names = {adapter: _adapter_name(adapter, number) for number, adapter in enumerate(_adapters(seats))}
+    model: Any = None
+    for adapter, name in names.items():
+        if model is None:
+            model = PeftModel.from_pretrained(base, adapter, adapter_name=name)
+        else:
+            model.load_adapter(adapter, adapter_name=name)
+    sampler = TransformersSampler(
+        model,
+        stop_token_ids=stop_token_ids(base.generation_config, tokenizer),
+        pad_id=tokenizer.pad_token_id,
+        decode=tokenizer.decode,
+    )
+    encoder = PromptEncoder(tokenizer)
+    return {
+        role: PolicyPlayer(
+            sampler,
+            encoder,
+            names[seat.adapter],
+            _params(seat.role, temperature, max_tokens),
+            seed,
+            name=f"{seat.checkpoint.name}/{seat.role.policy}",
+        )
+        for role, seat in seats.items()
+    }
+
+
+def _seats(checkpoints: Path | Mapping[str, Path]) -> dict[str, _Seat]:
+    if isinstance(checkpoints, Path):
+        roles = _read_config(checkpoints).roles
+        checkpoints = dict.fromkeys(roles, checkpoints)
+    if not checkpoints:
+        raise UsageError("checkpoints={}: name a checkpoint for at least one role.")
+    seats = {}
+    for role, checkpoint in checkpoints.items():
+        config = _read_config(checkpoint)
+        if role not in config.roles:
+            raise unknown_choice(f"role of {checkpoint}", role, config.roles)
+        seat = _Seat(checkpoint, config, config.roles[role])
+        if not (seat.adapter / "adapter_config.json").is_file():
+            raise UsageError(f"checkpoint={str(checkpoint)!r}: holds no adapter {seat.role.policy!r} for the role {role!r}.")
+        seats[role] = seat
+    return seats
+
+
+def _read_config(checkpoint: Path) -> TrainConfig:
+    path = checkpoint / "config.yaml"
+    if not path.is_file():
+        raise UsageError(f"checkpoint={str(checkpoint)!r}: has no config.yaml; name a checkpoint-<step> folder of a run.")
+    return load_config(path)
+
+
+def _common_base(seats: Mapping[str, _Seat]) -> ModelSection:
+    bases = {seat.base: seat for seat in seats.values()}
+    if len(bases) > 1:
+        lines = ", ".join(f"{seat.checkpoint} on {base}" for base, seat in bases.items())
+        raise UsageError(f"checkpoints: must be on one base model to play in one process; got {lines}.")
+    return next(iter(seats.values())).config.model
+
+
+def _load_base(source: str, section: ModelSection) -> tuple[Any, Any]:
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source)
+        return AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, section.dtype)), tokenizer
+    except OSError as error:
+        raise UsageError(
+            f"model.base={source!r}: no folder of that name, and the hub does not give it. Move the base model back to where "
+            "the checkpoint's config.yaml names it, or change that line."
+        ) from error
+
+
+def _adapters(seats: Mapping[str, _Seat]) -> list[Path]:
+    """The distinct adapters, in the order of the roles: two roles may be played by one policy."""
+    return list(dict.fromkeys(seat.adapter for seat in seats.values()))
+
+
+def _adapter_name(adapter: Path, number: int) -> str:
+    """A name for the adapter within the process: equal policies of different checkpoints are different adapters."""
+    return f"{adapter.name}_{number}"
+
+
+def _params(role: RoleSection, temperature: float | None, max_tokens: int | None) -> SamplingParams:
+    return SamplingParams(
+        temperature=role.temperature if temperature is None else temperature,
+        max_tokens=role.max_tokens if max_tokens is None else max_tokens,
+        stop=role.stop,
+    )

@@ -1,0 +1,47 @@
+"""A policy as a player of whole episodes: for evaluation, benchmarks and a look at what was learned."""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from at_grpo.inference.base import SampleRequest, Sampler, SamplingParams
+from at_grpo.seeds import derive_seed
+from at_grpo.tokenization import PromptEncoder
+
+
+class PolicyPlayer:
+    """An llm_envs `Player` that answers with one sampled reply.
+
+    Its draws depend on (seed, state, agent, cycle) only, so that episodes repeat in any order and at any concurrency. Play many
+    episodes at once, each inside `with player.episode()`, and their requests share batches.
+    """
+
+    def __init__(
+        self, sampler: Sampler, encoder: PromptEncoder, policy: str, params: SamplingParams, seed: int, name: str = ""
+    ) -> None:
+        """
+        Args:
+            sampler: serves the policy.
+            encoder: of the policy's tokenizer.
+            policy: name of the policy at the sampler.
+            params: how replies are drawn.
+            seed: of the draws.
+            name: how records call the player; the policy's name without it.
+        """
+        self.name = name or policy
+        self._sampler = sampler
+        self._encoder = encoder
+        self._policy = policy
+        self._params = params
+        self._seed = seed
+
+    def episode(self) -> AbstractContextManager[None]:
+        """Announce an episode that this player takes part in, see `Sampler.episode`."""
+        return self._sampler.episode()
+
+    async def act(self, env: Any, agent: str, observation: str) -> str:
+        """The reply to an observation. Ids that are no text (the padding of a model's vocabulary) are left out of it: a person
+        who watches would see nothing either. Raises `SamplerError`."""
+        seed = derive_seed(self._seed, str(env.state()), agent, int(env.unwrapped.cycle))
+        prompt_ids = self._encoder.encode(observation)
+        (completion,) = await self._sampler.sample(SampleRequest(self._policy, prompt_ids, 1, seed, self._params))
+        return self._encoder.decode(self._encoder.known(completion.token_ids))
