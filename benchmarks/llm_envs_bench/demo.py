@@ -92,10 +92,15 @@ def evaluate_rows(
 
 
 def _evaluate_row(name: str, spec: RunSpec, folder: Path, console: Console) -> Run:
-    cast = build_cast(spec)
-    with follow(name, spec.instances, console) as observer:
-        # All episodes at once, so that the policies share one batch.
-        return evaluate(spec, cast, folder, concurrency=spec.instances, resume=True, observer=observer)
+    # All episodes at once, so that the policies share one batch.
+    return evaluate(
+        spec,
+        build_cast(spec),
+        folder,
+        concurrency=spec.instances,
+        resume=True,
+        watch=lambda owed: follow(name, owed, console),
+    )
 
 
 def table(runs: Mapping[str, Run]) -> Grid:

@@ -14,7 +14,7 @@ LINES = 5  # plain lines a run
 
 @contextmanager
 def follow(label: str, total: int, console: Console) -> Iterator[Observer]:
-    """Gives the observer to hand to `evaluate`.
+    """Gives an observer of the episodes that end (`runner.Watch`).
 
     Args:
         label: what is played.

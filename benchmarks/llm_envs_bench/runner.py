@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,12 @@ from llm_envs_bench.store import Run, RunWriter, load_run
 _logger = logging.getLogger(__name__)
 
 Observer = Callable[[Episode], None]
+Watch = Callable[[int], AbstractContextManager[Observer]]
+
+
+def unwatched(owed: int) -> AbstractContextManager[Observer]:
+    """Nobody looks on."""
+    return nullcontext(lambda episode: None)
 
 
 def evaluate(
@@ -26,7 +32,7 @@ def evaluate(
     *,
     concurrency: int = 32,
     resume: bool = False,
-    observer: Observer | None = None,
+    watch: Watch = unwatched,
 ) -> Run:
     """Play what the run folder `out` owes of `spec` and read the result.
 
@@ -36,19 +42,19 @@ def evaluate(
         out: run folder, see `store`.
         concurrency: episodes at once; what they share is the agents' endpoint or batch.
         resume: go on in a folder that holds a part of this very run.
-        observer: told of every episode that ends, failed ones included.
+        watch: given the number of episodes to play, opens an observer that is told of each one that ends, failed ones
+            included.
 
     Raises:
         UsageError: the folder holds something else, or an agent can't be used at all (a wrong key, an unknown model).
     """
-    with RunWriter(out, spec, resume=resume) as writer:
+    with RunWriter(out, spec, resume=resume) as writer, watch(len(writer.owed)) as observer:
 
         def ended(episode: Episode) -> None:
             writer.record(episode)
             if episode.ending is Ending.ERROR:
                 _logger.warning("instance %s is owed: %s", episode.index, episode.error)
-            if observer is not None:
-                observer(episode)
+            observer(episode)
 
         asyncio.run(_play_all(spec, cast, writer.owed, max(1, concurrency), ended))
     return load_run(out)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,13 @@ ALONE = {"roles": "single", "size": 6, "observation": "local"}
 # Evaluates a reference player, a little slowed down so that a signal can catch it in the middle.
 SLOW_EVALUATION = """
 import sys, time
+from contextlib import nullcontext
 from pathlib import Path
 from llm_envs_bench.agents import build_cast
 from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import RunSpec
 spec = RunSpec(env={game!r}, agents={{"solver": "greedy"}}, options={options!r}, instances=120)
-evaluate(spec, build_cast(spec), Path(sys.argv[1]), resume=True, observer=lambda episode: time.sleep({pause}))
+evaluate(spec, build_cast(spec), Path(sys.argv[1]), resume=True, watch=lambda owed: nullcontext(lambda episode: time.sleep({pause})))
 """
 
 
@@ -102,7 +104,7 @@ def test_an_infrastructure_failure_is_owed_and_never_a_score(play: Play, tmp_pat
 
     corridor.SANDBOX.is_down = lambda code: False
     played: list[Episode] = []
-    resumed = play("oracle", resume=True, observer=played.append)
+    resumed = play("oracle", resume=True, watch=lambda owed: nullcontext(played.append))
     assert [episode.index for episode in played] == [1, 4], "only what was owed"
     assert (resumed.owed, resumed.failures) == (0, ())
     mended = (tmp_path / "oracle" / "episodes.jsonl").read_bytes()
@@ -157,7 +159,7 @@ def test_a_torn_last_line_is_played_again(play: Play, tmp_path: Path, kept: floa
     path.write_bytes(whole[:cut])
     assert len(load_run(tmp_path / "oracle").episodes) == 5
     played: list[Episode] = []
-    play("oracle", resume=True, observer=played.append)
+    play("oracle", resume=True, watch=lambda owed: nullcontext(played.append))
     assert [episode.index for episode in played] == [5]
     assert path.read_bytes() == whole
 
@@ -165,7 +167,7 @@ def test_a_torn_last_line_is_played_again(play: Play, tmp_path: Path, kept: floa
 def test_a_finished_run_is_not_played_again(play: Play) -> None:
     play("oracle")
     played: list[Episode] = []
-    play("oracle", resume=True, observer=played.append)
+    play("oracle", resume=True, watch=lambda owed: nullcontext(played.append))
     assert played == []
 
 

@@ -54,9 +54,15 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         sampling=Sampling(args.temperature, args.max_tokens),
     )
-    cast = build_cast(spec)
-    with follow(spec.label, spec.instances, Console(stderr=True)) as observer:
-        result = evaluate(spec, cast, args.out, concurrency=args.concurrency, resume=args.resume, observer=observer)
+    cast, progress = build_cast(spec), Console(stderr=True)
+    result = evaluate(
+        spec,
+        cast,
+        args.out,
+        concurrency=args.concurrency,
+        resume=args.resume,
+        watch=lambda owed: follow(spec.label, owed, progress),
+    )
     console = output_console()
     for failure in result.failures:
         console.print(f"instance {failure.index} is owed: {failure.error}", markup=False, soft_wrap=True)
