@@ -45,7 +45,7 @@ def observe_full(state: State, role: str, feedback: str, max_moves: int) -> str:
 
 
 def _tool_news(state: State) -> str:
-    return state.report and f"\nThe last program: {state.report}."
+    return state.report and f"\nThe last program {state.report}."
 
 
 def _planner_news(state: State) -> str:

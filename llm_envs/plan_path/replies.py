@@ -1,6 +1,7 @@
 """What an agent's reply says: a move list, or a program whose output is one."""
 
 import ast
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -79,7 +80,9 @@ def is_bare_program(text: str) -> bool:
     if len(text) > LONGEST_BARE_PROGRAM or "(" not in text:
         return False
     try:
-        ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's remarks on the style of noise concern nobody
+            ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # all four are how Python refuses a source text
         return False
     return True

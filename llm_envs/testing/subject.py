@@ -32,6 +32,8 @@ class Subject:
             isinstance(env.unwrapped, TextAECEnv),
             f"{type(env.unwrapped).__name__} is no TextAECEnv: return one from raw_env(), around a Task.",
         )
+        for number, agent in enumerate(env.possible_agents):
+            env.action_space(agent).seed(number)  # PettingZoo's tests sample from it; a failure must repeat
         return env
 
     def raw(self) -> TextAECEnv:
