@@ -1,0 +1,55 @@
+"""Which code solves and digs: pure Python, or the compiled code of the extra `fast`. Both give the same results."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.util import find_spec
+
+from llm_envs.core.errors import UsageError, unknown_choice
+from llm_envs.sudoku import digging, solver, techniques
+from llm_envs.sudoku.rng import SplitMix64
+from llm_envs.sudoku.techniques import Technique
+
+
+class EngineName(StrEnum):
+    """`auto` takes the compiled code where numba is installed."""
+
+    AUTO = "auto"
+    PYTHON = "python"
+    NUMBA = "numba"
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The operations that cost time; see the functions of `solver`, `digging` and `techniques` of these names."""
+
+    name: str
+    solve: Callable[[bytes], bytes | None]
+    search: Callable[..., solver.Search]
+    full_grid: Callable[[int, SplitMix64], bytes]
+    dig: Callable[[bytes, bytes, SplitMix64, int, Technique], bytes]
+    yields_to: Callable[[bytes, Technique], bool]
+
+
+PYTHON = Engine("python", solver.solve, solver.search, digging.full_grid, digging.dig, techniques.yields_to)
+
+
+@cache
+def get_engine(name: str) -> Engine:
+    """The engine of a name.
+
+    Raises:
+        UsageError: an unknown name, or `numba` where it is not installed.
+    """
+    if name not in set(EngineName):
+        raise unknown_choice("engine", name, EngineName)
+    if name == EngineName.PYTHON or (name == EngineName.AUTO and find_spec("numba") is None):
+        return PYTHON
+    try:
+        from llm_envs.sudoku import fast
+    except ImportError as error:
+        raise UsageError(
+            f"engine={name!r}: numba can't be imported ({error}); install llm-envs[fast], or take 'python'."
+        ) from error
+    return Engine("numba", fast.solve, fast.search, fast.full_grid, fast.dig, fast.yields_to)

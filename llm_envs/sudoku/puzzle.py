@@ -1,0 +1,102 @@
+"""A puzzle and what placements do to its grid."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from llm_envs.sudoku.geometry import complete, geometry, size_of
+
+
+class Placement(NamedTuple):
+    """A digit for a cell; digit 0 clears it."""
+
+    cell: int
+    digit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """An instance.
+
+    Attributes:
+        clues: the grid at the start.
+        unique: whether it has one solution only.
+        solution: that solution, or one of several.
+        blanks: number of cells that are empty at the start, at least 1.
+        barred: for each cell a mask of the digits that may not be put there (bit 0: clearing). In a cell with a clue
+            that is everything, elsewhere the digits of the clues in its row, column and box.
+    """
+
+    size: int
+    clues: bytes
+    unique: bool
+    solution: bytes = field(compare=False, repr=False)
+    blanks: int = field(compare=False, repr=False)
+    barred: tuple[int, ...] = field(compare=False, repr=False)
+
+    @classmethod
+    def make(cls, clues: bytes, solution: bytes, *, unique: bool = True) -> "Puzzle":
+        """The puzzle with its derived fields."""
+        size = size_of(clues)
+        units_of = geometry(size).units_of
+        used = [0] * (3 * size)
+        for digit, (row, column, box) in zip(clues, units_of, strict=True):
+            bit = 1 << digit & ~1
+            used[row] |= bit
+            used[column] |= bit
+            used[box] |= bit
+        barred = tuple(
+            -1 if digit else used[row] | used[column] | used[box]
+            for digit, (row, column, box) in zip(clues, units_of, strict=True)
+        )
+        return cls(size, clues, unique, solution, clues.count(0), barred)
+
+
+class Played(NamedTuple):
+    """What placements led to.
+
+    Attributes:
+        grid: the grid after them.
+        right, wrong: how many filled cells that are no clues agree with `Puzzle.solution` or do not.
+        placed: cells that were changed, in order; a cell counts each time.
+        illegal: placements that had no effect since the clues rule them out.
+    """
+
+    grid: bytes
+    right: int
+    wrong: int
+    placed: tuple[Placement, ...]
+    illegal: tuple[Placement, ...]
+
+    def potential(self, puzzle: Puzzle) -> float:
+        """In [0, 1]; 1 only when solved: a board with one solution earns (right - wrong) / blanks, floored at 0."""
+        if puzzle.unique:
+            return max(0.0, (self.right - self.wrong) / puzzle.blanks)
+        return float(complete(self.grid, puzzle.size))
+
+
+def play(puzzle: Puzzle, grid: bytes, right: int, wrong: int, placements: Sequence[Placement]) -> Played:
+    """Execute placements in order. A placement that a cell already holds is legal and does nothing."""
+    barred, solution = puzzle.barred, puzzle.solution
+    cells = bytearray(grid)
+    placed: list[Placement] = []
+    illegal: list[Placement] = []
+    for placement in placements:
+        cell, digit = placement
+        before = cells[cell]
+        if digit == before:
+            continue
+        if barred[cell] >> digit & 1:
+            illegal.append(placement)
+            continue
+        cells[cell] = digit
+        placed.append(placement)
+        if before == solution[cell]:
+            right -= 1
+        elif before:
+            wrong -= 1
+        if digit == solution[cell]:
+            right += 1
+        elif digit:
+            wrong += 1
+    return Played(bytes(cells), right, wrong, tuple(placed), tuple(illegal))
