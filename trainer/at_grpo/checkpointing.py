@@ -237,7 +237,7 @@ def _flatten(config: TrainConfig) -> dict[str, Any]:
     """Dotted key -> value. Values are as in YAML, so that a tuple equals the list it was read from."""
 
     def walk(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-        if isinstance(node, dict) and node:
+        if isinstance(node, dict):
             for key, value in node.items():
                 yield from walk(value, f"{prefix}.{key}" if prefix else str(key))
         else:

@@ -1,0 +1,208 @@
+"""The batch arithmetic and the memory estimate that `--dry-run` prints."""
+
+import asyncio
+import dataclasses
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from rich.console import Console
+
+from at_grpo.batch_plan import BatchPlan, plan_batch
+from at_grpo.config import (
+    EnvSection,
+    ModelSection,
+    OptimSection,
+    PolicySection,
+    RoleSection,
+    RolloutSection,
+    TrainConfig,
+)
+from at_grpo.dry_run import dry_run
+from at_grpo.env_facts import EnvFacts, inspect_env
+from at_grpo.inference.base import SamplingParams
+from at_grpo.inference.scripted import ScriptedSampler
+from at_grpo.loading import load_config
+from at_grpo.memory import MemoryPlan, adapter_parameters, plan_memory
+from at_grpo.policies import build_policies
+from at_grpo.rollouts.limits import Select
+from at_grpo.rollouts.tree import Recipe, grow_trajectories, grow_tree
+from at_grpo.seeds import instance_indices
+from at_grpo.store import ExperienceStore
+from at_grpo.tiny import build_tokenizer
+from at_grpo.tokenization import PromptEncoder
+from llm_envs.core.errors import UsageError
+from tests.trainer.tiny_trainer import base_model
+from tests.trainer.toy_env import count_env
+
+FACTS = EnvFacts(agents={"tool": 2, "planner": 1}, max_cycles=3, players=())
+CONFIG = TrainConfig(
+    model=ModelSection(base="none"),
+    policies={"scout": PolicySection(rank=4), "leader": PolicySection(rank=8)},
+    roles={"tool": RoleSection("scout", max_tokens=5), "planner": RoleSection("leader", max_tokens=7)},
+    rollout=RolloutSection(instances=5, k=4, max_prompt_tokens=50),
+    optim=OptimSection(steps=9, micro_batch_size=16),
+)
+
+
+# ---- batch
+
+
+def test_the_plan_is_instances_times_cycles_times_agents_times_k() -> None:
+    """UC-124."""
+    plan = plan_batch(CONFIG, FACTS)
+    tool, planner = plan.roles
+    assert (tool.samples, planner.samples, plan.samples) == (5 * 3 * 2 * 4, 5 * 3 * 1 * 4, 180)
+    assert (tool.groups, planner.groups) == (30, 15)
+    assert (tool.completion_tokens, planner.completion_tokens) == (120 * 5, 60 * 7)
+    assert (tool.prompt_tokens, planner.prompt_tokens) == (120 * 50, 60 * 50)
+    assert (tool.micro_batches, planner.micro_batches) == (8, 4)
+    assert (plan.optimizer_steps, plan.episodes) == (9, 45)
+
+
+@pytest.mark.parametrize("grouping", ["turn", "trajectory"])
+def test_a_real_iteration_without_early_ends_has_just_the_planned_size(grouping: str) -> None:
+    """UC-124: the plan against the tree, the store and the instances themselves."""
+    config = dataclasses.replace(CONFIG, rollout=dataclasses.replace(CONFIG.rollout, grouping=grouping))
+    plan = plan_batch(config, FACTS)
+    encoder = PromptEncoder(build_tokenizer(["tool of 1 at 0 heard none"]))
+    sampler = ScriptedSampler(lambda policy, prompt, sibling: "0", encoder)
+    roles = {role: section.policy for role, section in config.roles.items()}
+    params = {role: SamplingParams(max_tokens=section.max_tokens) for role, section in config.roles.items()}
+    recipe = Recipe(sampler, encoder, roles, params, k=4, select=Select.GREEDY, max_prompt_tokens=10_000, seed=0)
+    store = ExperienceStore(config.optim.micro_batch_size)
+    store.open(0)
+    for index in instance_indices(0, 0, config.rollout.instances):
+        env = count_env(agents={"tool": 2})
+        env.reset(options={"index": index})
+        grower = grow_tree if grouping == "turn" else grow_trajectories
+        store.add(asyncio.run(grower(env, recipe, 0, index)).groups)
+    groups = store.seal()
+    batches = list(store.stream(0))
+    for role in plan.roles:
+        own = [group for group in groups if group.role == role.role]
+        assert (len(own), sum(len(group.samples) for group in own)) == (role.groups, role.samples)
+        assert sum(batch.role == role.role for batch in batches) == role.micro_batches
+        assert sum(batch.tokens for batch in batches if batch.role == role.role) <= role.completion_tokens
+
+
+def test_no_instance_comes_twice_within_a_run() -> None:
+    """UC-124: every task at most once."""
+    plan = plan_batch(CONFIG, FACTS)
+    drawn = [index for step in range(9) for index in instance_indices(0, step, CONFIG.rollout.instances)]
+    assert len(set(drawn)) == len(drawn) == plan.episodes
+
+
+def test_an_environment_without_a_horizon_is_planned_by_the_cycle() -> None:
+    plan = plan_batch(CONFIG, dataclasses.replace(FACTS, max_cycles=None))
+    assert plan.cycles is None
+    assert plan.samples == 5 * 3 * 4
+
+
+def test_the_facts_are_the_environment_s_own() -> None:
+    facts = inspect_env(EnvSection(options={"agents": {"tool": 2}, "max_cycles": 5}))
+    assert (dict(facts.agents), facts.max_cycles) == ({"tool": 2, "planner": 1}, 5)
+    assert "oracle" in facts.players
+
+
+# ---- memory
+
+
+@pytest.mark.parametrize("targets", ["all-linear", ("q_proj", "v_proj"), ("mlp.down_proj",), r".*\.[kq]_proj"])
+def test_adapter_sizes_are_those_that_peft_makes(targets: Any) -> None:
+    section = PolicySection(rank=3, target_modules=targets)
+    model = build_policies(base_model(), {"team": section}, seed=0)
+    trained = sum(parameter.numel() for name, parameter in model.named_parameters() if "lora" in name)
+    assert adapter_parameters(base_model(), section) == trained > 0
+
+
+@pytest.fixture(scope="module")
+def saved_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("base")
+    base_model().save_pretrained(folder)
+    return folder
+
+
+def with_base(folder: Path, dtype: str = "float32", **rollout: Any) -> TrainConfig:
+    return dataclasses.replace(
+        CONFIG,
+        model=ModelSection(base=str(folder), dtype=dtype),
+        rollout=dataclasses.replace(CONFIG.rollout, **rollout),
+    )
+
+
+def test_the_estimate_counts_the_real_model(saved_base: Path) -> None:
+    plan = plan_memory(with_base(saved_base))
+    assert plan.base_parameters == base_model().num_parameters()
+    assert plan.base == 4 * plan.base_parameters
+    assert plan.adapter_parameters == {
+        name: adapter_parameters(base_model(), section) for name, section in CONFIG.policies.items()
+    }
+    assert plan.adapters == 16 * sum(plan.adapter_parameters.values())
+
+
+def test_the_optimizer_really_holds_what_the_estimate_says() -> None:
+    """Weight, gradient and two moments in float32: 16 bytes a trained parameter."""
+    model = build_policies(base_model(), {"team": CONFIG.policies["scout"]}, seed=0)
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained)
+    sum(parameter.square().sum() for parameter in trained).backward()
+    optimizer.step()
+    held = [*trained, *(parameter.grad for parameter in trained)]
+    held += [state[key] for state in optimizer.state.values() for key in ("exp_avg", "exp_avg_sq")]
+    assert sum(tensor.numel() * tensor.element_size() for tensor in held) == 16 * sum(p.numel() for p in trained)
+
+
+@pytest.mark.parametrize(
+    ("change", "larger"),
+    [
+        ({"max_prompt_tokens": 500}, {"activations", "cache"}),
+        ({"instances": 50}, {"cache"}),
+        ({"k": 40}, {"cache"}),
+    ],
+)
+def test_every_option_moves_what_it_should(change: dict[str, int], larger: set[str], saved_base: Path) -> None:
+    """UC-178."""
+    before, after = plan_memory(with_base(saved_base)), plan_memory(with_base(saved_base, **change))
+    fields = [field.name for field in dataclasses.fields(MemoryPlan) if field.name != "adapter_parameters"]
+    assert {name for name in fields if getattr(after, name) != getattr(before, name)} == larger
+
+
+def test_half_precision_halves_the_base_and_not_the_adapters(saved_base: Path) -> None:
+    full, half = plan_memory(with_base(saved_base)), plan_memory(with_base(saved_base, dtype="bfloat16"))
+    assert (half.base * 2, half.activations * 2, half.cache * 2) == (full.base, full.activations, full.cache)
+    assert half.adapters == full.adapters
+
+
+def test_nothing_is_allocated_for_the_estimate(saved_base: Path) -> None:
+    from at_grpo.memory import _skeleton
+
+    assert {parameter.device.type for parameter in _skeleton(ModelSection(base=str(saved_base))).parameters()} == {
+        "meta"
+    }
+
+
+def test_a_base_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"model\.base='.*absent': no folder of that name") as caught:
+        plan_memory(with_base(tmp_path / "absent"))
+    assert "\n" not in str(caught.value)
+
+
+# ---- the printed page
+
+
+def test_the_demo_s_dry_run_prints_the_arithmetic_and_the_memory() -> None:
+    """UC-124."""
+    console = Console(width=100, file=io.StringIO())
+    config = load_config("tiny_cpu")
+    dry_run(config, console)
+    page = console.file.getvalue()
+    plan: BatchPlan = plan_batch(config, inspect_env(config.env))
+    for number in (plan.samples, plan.episodes, plan.optimizer_steps):
+        assert f"{number:,}" in page
+    product = f"{config.rollout.instances} × {plan.cycles} × 1 × {config.rollout.k}"
+    assert page.count(product) == 2
+    assert "runs on " in page
+    assert plan_memory(config).base_parameters < 1_000_000
