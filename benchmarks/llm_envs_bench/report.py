@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from llm_envs_bench.metrics import Summary
 from llm_envs_bench.stats import Estimate
 
 ABSENT = "–"
+AGENT, ROLE = "agent", "role"
+TEXTS = {AGENT, ROLE}  # columns that read from the left; numbers stand on the right
 FILE_WIDTH = 160  # columns where no terminal limits them
 
 
@@ -23,7 +25,7 @@ def output_console() -> Console:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table before it has a form: the first column is text, the others are numbers with their units written out."""
+    """A table before it has a form. A cell may have several lines."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -31,35 +33,44 @@ class Grid:
     def to_rich(self, title: str) -> Table:
         """For the terminal."""
         table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE)
-        for number, name in enumerate(self.header):
-            table.add_column(name, justify="right" if number else "left", overflow="fold")
+        table.padding = (0, 1, 0, 0)
+        for name in self.header:
+            if name == AGENT:
+                table.add_column(name, min_width=10, overflow="fold")
+            else:
+                justify: JustifyMethod = "left" if name in TEXTS else "right"
+                table.add_column(name.replace(" ", "\n"), justify=justify, no_wrap=True)
         for row in self.rows:
             table.add_row(*row)
         return table
 
     def to_markdown(self) -> str:
         """GitHub-flavoured."""
-        rule = tuple("---:" if number else "---" for number in range(len(self.header)))
+        rule = tuple("---" if name in TEXTS else "---:" for name in self.header)
         lines = (self.header, rule, *self.rows)
-        return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+        return "".join("| " + " | ".join(_markdown_cell(cell) for cell in line) + " |\n" for line in lines)
+
+
+def _markdown_cell(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("\n", "<br>")
 
 
 def leaderboard(summaries: Sequence[Summary]) -> Grid:
-    """One row a run: success with its interval, return and share of invalid replies per role, turns, instances (n).
+    """One row a run: success with its interval; return and share of invalid replies, a line a role; turns, instances.
 
     `tool quality` and `owed` appear only where some run has any.
     """
-    roles = list(dict.fromkeys(role for summary in summaries for role in summary.returns))
     columns: dict[str, list[str]] = {
-        "agent": [summary.label for summary in summaries],
+        AGENT: [summary.label for summary in summaries],
         "success": [percent(summary.success.value) for summary in summaries],
-        "95% interval": [percent_interval(summary.success) for summary in summaries],
+        "95%": [percent_interval(summary.success) for summary in summaries],
+        ROLE: ["\n".join(summary.returns) for summary in summaries],
+        "return": ["\n".join(map(number, summary.returns.values())) for summary in summaries],
+        "invalid": ["\n".join(map(percent, summary.invalid.values())) for summary in summaries],
     }
-    columns |= {f"return {role}": [number(summary.returns.get(role)) for summary in summaries] for role in roles}
-    columns |= {f"invalid {role}": [percent(summary.invalid.get(role)) for summary in summaries] for role in roles}
     if any(summary.tool_quality is not None for summary in summaries):
         columns["tool quality"] = [percent(summary.tool_quality) for summary in summaries]
-    columns["turns"] = [number(summary.turns) for summary in summaries]
+    columns["turns"] = [f"{summary.turns.value:.1f}" for summary in summaries]
     columns["n"] = [str(summary.success.n) for summary in summaries]
     if any(summary.owed for summary in summaries):
         columns["owed"] = [str(summary.owed) for summary in summaries]
@@ -72,13 +83,11 @@ def percent(share: float | None) -> str:
 
 
 def percent_interval(estimate: Estimate) -> str:
-    """`9.0-17.2%`."""
-    return f"{100 * estimate.low:.1f}-{100 * estimate.high:.1f}%"
+    """`9-17%`."""
+    return f"{100 * estimate.low:.0f}-{100 * estimate.high:.0f}%"
 
 
-def number(estimate: Estimate | None) -> str:
+def number(estimate: Estimate) -> str:
     """`0.84 ±0.05`, half the width of the interval; the mean alone where there is no interval."""
-    if estimate is None:
-        return ABSENT
     half = (estimate.high - estimate.low) / 2
     return f"{estimate.value:.2f}" if math.isnan(half) else f"{estimate.value:.2f} ±{half:.2f}"

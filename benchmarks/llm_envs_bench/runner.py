@@ -20,9 +20,9 @@ Observer = Callable[[Episode], None]
 Watch = Callable[[int], AbstractContextManager[Observer]]
 
 
-def unwatched(owed: int) -> AbstractContextManager[Observer]:
+def unwatched(_owed: int) -> AbstractContextManager[Observer]:
     """Nobody looks on."""
-    return nullcontext(lambda episode: None)
+    return nullcontext(lambda _episode: None)
 
 
 def evaluate(

@@ -73,9 +73,9 @@ class RunSpec:
         return hashlib.sha256(_canonical(asdict(self)).encode()).hexdigest()
 
     def to_json(self) -> str:
-        """The content of run.json."""
+        """The content of run.json; agents stand in the order in which their roles act."""
         data = {"format": FORMAT, "hash": self.hash, "spec": asdict(self), "versions": versions()}
-        return json.dumps(data, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:

@@ -34,7 +34,8 @@ from llm_envs_bench.agents import build_cast
 from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import RunSpec
 spec = RunSpec(env={game!r}, agents={{"solver": "greedy"}}, options={options!r}, instances=120)
-evaluate(spec, build_cast(spec), Path(sys.argv[1]), resume=True, watch=lambda owed: nullcontext(lambda episode: time.sleep({pause})))
+slowly = nullcontext(lambda episode: time.sleep({pause}))
+evaluate(spec, build_cast(spec), Path(sys.argv[1]), resume=True, watch=lambda owed: slowly)
 """
 
 

@@ -102,7 +102,8 @@ function drawPlay(play, run) {
   const states = [play.start, ...play.turns.slice(0, taken).map((turn) => turn.state)];
   const over = taken === play.turns.length;
   const verdict = !over ? "" : play.success ? "solved" : `not solved (${play.ending})`;
-  const returns = Object.entries(play.returns).map(([agent, value]) => `${agent} ${signed(value)}`);
+  const agents = [...new Set(play.turns.map((turn) => turn.agent))];
+  const returns = agents.map((agent) => `${agent} ${signed(play.returns[agent])}`);
   const head = make("header", "play-head", paired ? make("h3", "", data.runs[run].label) : null);
   head.append(make("span", over ? `verdict ${play.success ? "solved" : "failed"}` : "verdict quiet", over ? verdict : `turn ${taken} of ${play.turns.length}`));
   head.append(make("span", "quiet", `return ${returns.join(", ")}`));
