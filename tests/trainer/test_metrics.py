@@ -119,7 +119,7 @@ def test_counts_add_up_and_shares_are_shares(rewards: list[list[float]]) -> None
         "repeated_token",
     ):
         assert 0 <= metrics[f"planner/{key}"] <= 1
-    assert roles_of(metrics) == ["planner"]
+    assert roles_of(metrics | {"planner/info/reward": 1.0}) == ["planner"]
 
 
 def test_no_groups_give_no_metrics() -> None:

@@ -59,10 +59,10 @@ def _curves(entries: list[dict[str, Any]], panel: str) -> dict[str, list[tuple[i
     curves: dict[str, list[tuple[int, float]]] = {}
     for entry in entries:
         for key, value in entry.items():
-            owner, _, name = key.rpartition("/")
+            owner, _, name = key.partition("/")
             if panel == "success":
                 owner = {"success": "training", "eval_success": "evaluation"}.get(key, "")
-                name = panel if owner else name
+                name = panel if owner else key
             if owner and name == panel and value is not None:
                 curves.setdefault(owner, []).append((entry["step"], value))
     return curves

@@ -141,4 +141,4 @@ def _std(rewards: Sequence[float]) -> float:
 
 def roles_of(metrics: Mapping[str, float]) -> list[str]:
     """The roles that a step's metrics speak of."""
-    return [key.removesuffix("/reward") for key in metrics if key.endswith("/reward")]
+    return [key.removesuffix("/reward") for key in metrics if key.endswith("/reward") and key.count("/") == 1]
