@@ -139,6 +139,7 @@ function redraw() {
   byId("previous").disabled = view.turn === 0;
   byId("next").disabled = view.turn === longest();
   byId("stage").replaceChildren(...episode.plays.map(drawPlay));
+  centreLanes();
   history.replaceState(null, "", `#instance=${episode.index}&turn=${view.turn}`);
 }
 

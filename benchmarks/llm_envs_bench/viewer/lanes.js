@@ -11,24 +11,36 @@ const MARKS = { bad: "!", plus: "+", minus: "−", zero: "·" };
 function drawLanes(play, roles, taken, jump) {
   const lanes = make("div", "lanes");
   lanes.style.setProperty("--turns", play.turns.length);
-  for (const role of roles) {
-    const track = make("div", "track");
+  roles.forEach((role, row) => {
+    const name = make("span", "lane-name", role);
+    name.style.gridRow = row + 1;
+    lanes.append(name);
     play.turns.forEach((turn, at) => {
-      if (turn.role !== role) return;
-      const kind = markClass(turn);
-      const mark = make("button", `mark ${kind}`, MARKS[kind]);
-      mark.type = "button";
-      mark.style.gridColumn = at + 1;
-      mark.title = `${turn.agent}, turn ${at + 1}: ` + (turn.invalid ?? `reward ${signed(turn.reward)}`);
-      mark.setAttribute("aria-label", mark.title);
-      if (at + 1 === taken) mark.setAttribute("aria-current", "step");
-      if (at + 1 > taken) mark.classList.add("ahead");
-      mark.addEventListener("click", () => jump(at + 1));
-      track.append(mark);
+      if (turn.role === role) lanes.append(drawMark(turn, row, at, taken, jump));
     });
-    lanes.append(make("span", "lane-name", role), track);
-  }
+  });
   return lanes;
+}
+
+function drawMark(turn, row, at, taken, jump) {
+  const kind = markClass(turn);
+  const mark = make("button", `mark ${kind}`, MARKS[kind]);
+  mark.type = "button";
+  mark.style.gridArea = `${row + 1} / ${at + 2}`;
+  mark.title = `${turn.agent}, turn ${at + 1}: ` + (turn.invalid ?? `reward ${signed(turn.reward)}`);
+  mark.setAttribute("aria-label", mark.title);
+  if (at + 1 === taken) mark.setAttribute("aria-current", "step");
+  if (at + 1 > taken) mark.classList.add("ahead");
+  mark.addEventListener("click", () => jump(at + 1));
+  return mark;
+}
+
+// Long episodes scroll sideways; the current turn stays in sight without moving the page.
+function centreLanes() {
+  for (const lanes of document.querySelectorAll(".lanes")) {
+    const mark = lanes.querySelector("[aria-current]");
+    lanes.scrollLeft = mark ? mark.offsetLeft - lanes.clientWidth / 2 : 0;
+  }
 }
 
 function drawReward(turn) {

@@ -27,7 +27,7 @@ function signed(value, digits = 2) {
 }
 
 function plain(value) {
-  if (typeof value === "number") return Number.isInteger(value) ? String(value) : value.toFixed(2);
+  if (typeof value === "number") return (Number.isInteger(value) ? String(value) : value.toFixed(2)).replace("-", "−");
   if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
