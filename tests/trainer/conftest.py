@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from at_grpo.tiny import build_model, build_tokenizer, chat_text, save_base
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
+
+from at_grpo.tiny import build_model, build_tokenizer, chat_text, save_base
 
 MOVES = ("up", "down", "left", "right")
 

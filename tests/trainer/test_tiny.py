@@ -3,12 +3,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from at_grpo.tiny import PARAMETERS, build_model, build_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast, Qwen3ForCausalLM
+
+from at_grpo.tiny import PARAMETERS, build_model, build_tokenizer
 from llm_envs.core.errors import UsageError
 from llm_envs.core.messages import to_messages
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 PROGRAM = 'moves = ["up"] * 2\nfor step in moves:\n    print(step, 42)'
 WORD_OR_SYMBOL = re.compile(r" ?([^\W\d_]+|\d)|\W|_")
@@ -26,7 +27,7 @@ def test_no_entry_spans_more_than_one_word_or_symbol(tiny_tokenizer: PreTrainedT
     ids = [i for i in tiny_tokenizer.get_vocab().values() if i not in tiny_tokenizer.all_special_ids]
     entries = [tiny_tokenizer.decode([i]) for i in ids]
     assert [entry for entry in entries if not WORD_OR_SYMBOL.fullmatch(entry)] == []
-    assert " right" in entries and "print" in entries, "words of the texts are whole"
+    assert {" right", "print"} <= set(entries), "words of the texts are whole"
     assert not WORD_OR_SYMBOL.fullmatch('print("'), "negative control"
 
 
@@ -47,7 +48,9 @@ def test_the_folder_loads_like_any_other_model(tiny_base_folder: Path, tiny_toke
     tokenizer = AutoTokenizer.from_pretrained(tiny_base_folder)
     model = AutoModelForCausalLM.from_pretrained(tiny_base_folder)
     chat = to_messages("planner at 3 4")
-    kept = [t.apply_chat_template(chat, add_generation_prompt=True, return_dict=False) for t in (tokenizer, tiny_tokenizer)]
+    kept = [
+        t.apply_chat_template(chat, add_generation_prompt=True, return_dict=False) for t in (tokenizer, tiny_tokenizer)
+    ]
     assert kept[0] == kept[1]
     assert tokenizer(PROGRAM)["input_ids"] == tiny_tokenizer(PROGRAM)["input_ids"]
     assert model.generation_config.eos_token_id == tokenizer.eos_token_id == model.config.eos_token_id

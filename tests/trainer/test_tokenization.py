@@ -3,13 +3,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from at_grpo.tokenization import PromptEncoder, UndecodableError, stop_token_ids
 from hypothesis import example, given
 from hypothesis import strategies as st
-from llm_envs.core.errors import UsageError
-from llm_envs.core.messages import to_messages
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import GenerationConfig, PreTrainedTokenizerFast
+
+from at_grpo.tokenization import PromptEncoder, UndecodableError, stop_token_ids
+from llm_envs.core.errors import UsageError
+from llm_envs.core.messages import to_messages
 
 # In the manner of Qwen3: earlier replies lose their thinking, so a later prompt is no extension of an earlier one.
 THINKING_TEMPLATE = (
@@ -22,7 +23,8 @@ THINKING_TEMPLATE = (
 )
 TRIMMING_TEMPLATE = (
     "<|im_start|>system\nBe brief.<|im_end|>\n"
-    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n\n{{ message['content'] | trim }}<|im_end|>{% endfor %}"
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n\n"
+    "{{ message['content'] | trim }}<|im_end|>{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n\n{% endif %}"
 )
 TEMPLATES = {"own": None, "thinking": THINKING_TEMPLATE, "trimming": TRIMMING_TEMPLATE}

@@ -1,4 +1,4 @@
-"""A language model of the Qwen3 architecture that is small enough to train on one CPU core, with a tokenizer of its own.
+"""A language model of the Qwen3 architecture, small enough to train on one CPU core, and a tokenizer of its own.
 
 The parts are the real ones: `AutoTokenizer` and `AutoModelForCausalLM` load the folder like any other model's.
 """
@@ -7,17 +7,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import torch
-from llm_envs.core.errors import require
-from llm_envs.core.messages import to_messages
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from llm_envs.core.errors import require
+from llm_envs.core.messages import to_messages
+
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
-# ChatML with a space for its first line break and none between messages: every token of a prompt costs each sample its share.
-# The line break before a reply stays, so that a reply's first word is the same token here and in the whole conversation.
+# ChatML with a space for its first line break and none between messages: every token of a prompt costs each sample
+# its share. The line break before a reply stays, so that a reply's first word is the same token here and in the whole
+# conversation.
 CHAT_TEMPLATE = (
     "{% for message in messages %}"
-    "{{ '<|im_start|>' + message['role'] + ('\n' if message['role'] == 'assistant' else ' ') + message['content'] + '<|im_end|>' }}"
+    "{{ '<|im_start|>' + message['role'] + ('\n' if message['role'] == 'assistant' else ' ') }}"
+    "{{ message['content'] + '<|im_end|>' }}"
     "{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
@@ -31,8 +34,8 @@ PARAMETERS = 1_000_000
 def build_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
     """A byte-level BPE tokenizer whose words are those of the texts.
 
-    Every byte has an entry, so any text goes there and back; no entry spans more than one word or symbol, so that a program or
-    a list of moves is as many decisions as it has symbols.
+    Every byte has an entry, so any text goes there and back; no entry spans more than one word or symbol, so that a
+    program or a list of moves is as many decisions as it has symbols.
     """
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.Sequence(

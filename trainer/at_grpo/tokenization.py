@@ -11,14 +11,17 @@ from llm_envs.core.errors import UsageError
 from llm_envs.core.messages import to_messages
 
 CACHED_PROMPTS = 4096  # siblings and forks see the same observation again and again
-# Stands for the observation where the text that a template puts around it is looked for: private-use characters, so that no
-# template treats it in a way of its own and no tokenizer merges it with what stands beside it.
+# Stands for the observation where the text that a template puts around it is looked for: private-use characters, so
+# that no template treats it in a way of its own and no tokenizer merges it with what stands beside it.
 _PLACEHOLDER = "\ue000\ue001\ue000"
 
 
 class UndecodableError(ValueError):
-    """Token ids that the tokenizer does not know. A model's vocabulary is often padded beyond its tokenizer's: such a reply is
-    dropped and counted, since no environment could read it."""
+    """Token ids that the tokenizer does not know.
+
+    A model's vocabulary is often padded beyond its tokenizer's. Such a reply is dropped and counted: no environment
+    could read it.
+    """
 
 
 class PromptEncoder:
@@ -33,26 +36,27 @@ class PromptEncoder:
         self.tokenizer = tokenizer
         if not tokenizer.chat_template:
             raise UsageError(
-                f"tokenizer={tokenizer.name_or_path!r}: has no chat template; use the model's instruct version, or put a "
-                "chat_template.jinja into the folder of the model."
+                f"tokenizer={tokenizer.name_or_path!r}: has no chat template; use the model's instruct version, or put "
+                "a chat_template.jinja into the folder of the model."
             )
         self._known = frozenset(tokenizer.get_vocab().values())
         self._special = {token.content: token_id for token_id, token in _special_tokens(tokenizer).items()}
         rendered = self._render(_PLACEHOLDER)
-        if rendered.count(_PLACEHOLDER) != 1:
+        shown = rendered.count(_PLACEHOLDER)
+        if shown != 1:
             raise UsageError(
-                f"tokenizer={tokenizer.name_or_path!r}: its chat template shows a user message {rendered.count(_PLACEHOLDER)} "
-                "times; must be once. Use another chat template."
+                f"tokenizer={tokenizer.name_or_path!r}: its chat template shows a user message {shown} times; must be "
+                "once. Use another chat template."
             )
         self._before, self._after = rendered.split(_PLACEHOLDER)
         self._controls = self._count_special(self._tokenize(rendered))
         self.encode = lru_cache(maxsize=CACHED_PROMPTS)(self._encode)
 
     def _encode(self, observation: str) -> tuple[int, ...]:
-        """The prompt for an observation: its chat with the start of the reply, token for token what `apply_chat_template` gives.
+        """The prompt for an observation: its chat and the start of the reply, as `apply_chat_template` encodes them.
 
-        Text in the observation that looks like a special token is encoded as the characters it is made of: an agent must not
-        be able to end its neighbour's message or to speak in another's name.
+        Text in the observation that looks like a special token is encoded as the characters it is made of: an agent
+        must not be able to end its neighbour's message or to speak in another's name.
         """
         text = self._render(observation)
         ids = self._tokenize(text)
@@ -65,11 +69,15 @@ class PromptEncoder:
         return (*self._tokenize(reply, plain=True), int(self.tokenizer.eos_token_id))
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """The reply as text, special tokens left out. Raises `UndecodableError` for an id that the tokenizer does not know."""
+        """The reply as text, special tokens left out.
+
+        Raises:
+            UndecodableError: an id that the tokenizer does not know.
+        """
         unknown = [token_id for token_id in token_ids if token_id not in self._known]
         if unknown:
             raise UndecodableError(
-                f"token ids {unknown}: not in the vocabulary of {len(self._known)} entries of {self.tokenizer.name_or_path!r}"
+                f"token ids {unknown}: not among the {len(self._known)} entries of {self.tokenizer.name_or_path!r}"
             )
         return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
@@ -91,8 +99,9 @@ class PromptEncoder:
         return sum(token_id in special for token_id in ids)
 
     def _encode_apart(self, text: str) -> list[int]:
-        """Encode the template's own special tokens as such and everything between the nearest two around the observation as
-        plain text. A special token ends what a tokenizer may merge, so cutting there changes no other token."""
+        """The template's own special tokens as such, and what lies between the nearest two around the observation as
+        plain text. A special token ends what a tokenizer may merge, so cutting there changes no other token.
+        """
         start = max((end for _, end in self._special_spans(self._before)), default=0)
         stop = min((begin for begin, _ in self._special_spans(self._after)), default=len(self._after))
         tail = len(self._after) - stop
@@ -117,8 +126,8 @@ def _special_tokens(tokenizer: Any) -> dict[int, Any]:
 def stop_token_ids(generation_config: Any, tokenizer: Any) -> frozenset[int]:
     """Every id that ends a reply: those of the model's generation configuration and the tokenizer's own.
 
-    Chat models often end on more than one (the end of the turn and the end of the text), and a completion that ended on the
-    second is finished, not cut.
+    Chat models often end on more than one (the end of the turn and the end of the text), and a completion that ended
+    on the second is finished, not cut.
 
     Raises:
         UsageError: there is none, so that no reply would ever end.
@@ -129,7 +138,7 @@ def stop_token_ids(generation_config: Any, tokenizer: Any) -> frozenset[int]:
         found.update([ids] if isinstance(ids, int) else ids or ())
     if not found:
         raise UsageError(
-            f"tokenizer={tokenizer.name_or_path!r}: neither it nor the model names an end token; set eos_token_id in the "
-            "model's generation_config.json."
+            f"tokenizer={tokenizer.name_or_path!r}: neither it nor the model names an end token; set eos_token_id in "
+            "the model's generation_config.json."
         )
     return frozenset(found)

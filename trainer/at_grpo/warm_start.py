@@ -1,7 +1,7 @@
 """A base model that already plays a little: tiny, made from a seed, taught by a reference player's episodes.
 
-Reinforcement learning needs a policy whose replies are mostly valid and sometimes good. Where no pretrained model is at hand,
-supervised learning on demonstrations gives one; how weak the demonstrator is decides how much is left to learn.
+Reinforcement learning needs a policy whose replies are mostly valid and sometimes good. Where no pretrained model is
+at hand, demonstrations give one, and the weakness of the demonstrator decides how much is left to learn.
 """
 
 import asyncio
@@ -15,20 +15,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import llm_envs
 import torch
-from llm_envs.core.errors import UsageError
-from llm_envs.play import aplay
-from llm_envs.players import ReferencePlayer
-from llm_envs.sandbox import get_sandbox
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
+import llm_envs
 from at_grpo.config import TrainConfig, WarmStartSection
 from at_grpo.rollouts.programs import SharedRuns
 from at_grpo.seeds import derive_seed, instance_indices
 from at_grpo.tiny import build_model, build_tokenizer, chat_text, save_base
 from at_grpo.tokenization import PromptEncoder
+from llm_envs.core.errors import UsageError
+from llm_envs.play import aplay
+from llm_envs.players import ReferencePlayer
+from llm_envs.sandbox.base import Sandbox
 
 logger = logging.getLogger(__name__)
 
@@ -47,13 +47,14 @@ class Demonstration:
     reply: str
 
 
-def build_base(config: TrainConfig, folder: Path) -> Path:
+def build_base(config: TrainConfig, folder: Path, sandbox: Sandbox | None = None) -> Path:
     """The base model that `config.model.warm_start` describes, in `folder`; made if it is not there yet.
 
     Args:
         config: its environment gives the demonstrations, its warm start says how to learn from them.
-        folder: where the model and its tokenizer go. A base made with the same settings is left as it is, one made with others
-            is replaced.
+        folder: where the model and its tokenizer go. A base made with the same settings is left as it is, one made
+            with others is replaced.
+        sandbox: runs the programs in the demonstrations; the one that `config.rollout.sandbox` names where it is None.
 
     Returns:
         The folder, which transformers' `from_pretrained` loads.
@@ -69,7 +70,7 @@ def build_base(config: TrainConfig, folder: Path) -> Path:
     if _stamp(folder) == digest:
         logger.info("warm start: %s is up to date", folder)
         return folder
-    demonstrations = demonstrate(config, section.steps * section.batch_size)
+    demonstrations = demonstrate(config, section.steps * section.batch_size, sandbox or _sandbox(config))
     tokenizer = build_tokenizer(chat_text(demo.observation, demo.reply) for demo in demonstrations)
     model = build_model(
         tokenizer, hidden_size=section.hidden_size, layers=section.layers, heads=section.heads, seed=section.seed
@@ -90,32 +91,40 @@ def _stamp(folder: Path) -> str | None:
     if path.exists():
         return str(json.loads(path.read_text())["digest"])
     if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"folder={str(folder)!r}: holds something that is no warm start; name a new folder, or remove it.")
+        raise UsageError(
+            f"folder={str(folder)!r}: holds something that is no warm start; name a new folder, or remove it."
+        )
     return None
 
 
-def demonstrate(config: TrainConfig, count: int) -> list[Demonstration]:
+def _sandbox(config: TrainConfig) -> Sandbox:
+    from llm_envs.sandbox import get_sandbox  # late: an up-to-date base needs none
+
+    return get_sandbox(config.rollout.sandbox)
+
+
+def demonstrate(config: TrainConfig, count: int, sandbox: Sandbox) -> list[Demonstration]:
     """The first `count` turns of the warm start's player in every role, on instances of the training split."""
     section = config.model.warm_start or WarmStartSection()
-    sandbox = get_sandbox(config.rollout.sandbox)
     demonstrations: list[Demonstration] = []
     step = 0
     while len(demonstrations) < count:
         # A seed of its own: reinforcement learning should not begin on the instances that were demonstrated.
         indices = instance_indices(derive_seed(section.seed, "demonstrations"), step, EPISODES_AT_ONCE)
-        demonstrations += asyncio.run(_play(config, section, SharedRuns(sandbox), indices))
+        demonstrations += asyncio.run(_play(config, section, sandbox, indices))
         step += 1
     return demonstrations[:count]
 
 
 async def _play(
-    config: TrainConfig, section: WarmStartSection, sandbox: SharedRuns, indices: Sequence[int]
+    config: TrainConfig, section: WarmStartSection, sandbox: Sandbox, indices: Sequence[int]
 ) -> list[Demonstration]:
+    runs = SharedRuns(sandbox)  # a weak player's programs repeat: a few hundred runs serve thousands of turns
     player = ReferencePlayer(section.player, section.seed)
 
     async def one(index: int) -> list[Demonstration]:
         env: Any = llm_envs.make(config.env.id, **config.env.options)
-        env.unwrapped.sandbox = sandbox
+        env.unwrapped.sandbox = runs
         episode = await aplay(env, {"all": player}, split=config.env.train_split, index=index)
         return [Demonstration(turn.observation, turn.reply) for turn in episode.turns]
 
@@ -125,10 +134,13 @@ async def _play(
 def imitate(
     model: PreTrainedModel, encoder: PromptEncoder, demonstrations: Sequence[Demonstration], section: WarmStartSection
 ) -> float:
-    """Supervised learning on the replies; the prompts are context and not learned. Returns the last batch's loss in nats a token.
+    """Supervised learning on the replies; the prompts are context and not learned.
 
-    Demonstrations come in an order drawn from the seed, each once before any comes again. The learning rate falls to zero on a
-    line, after a short rise.
+    Demonstrations come in an order drawn from the seed, each once before any comes again. The learning rate falls to
+    zero on a line, after a short rise.
+
+    Returns:
+        the last batch's loss in nats a token.
     """
     rows = [(encoder.encode(demo.observation), encoder.encode_reply(demo.reply)) for demo in demonstrations]
     rng = random.Random(section.seed)

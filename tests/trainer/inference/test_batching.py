@@ -4,6 +4,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
+
 from at_grpo.inference import batching
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.batching import BatchingSampler
@@ -86,7 +87,7 @@ def test_without_announcements_it_does_depend_on_timing() -> None:
 
 @pytest.mark.parametrize(("leaver", "waiter"), [(1, 11), (11, 1)])
 def test_an_episode_that_takes_over_a_place_joins_the_next_batch(leaver: int, waiter: int) -> None:
-    """Whether the finished episode leaves before or after the other one asks (answers come in the order of the seeds)."""
+    """Whether the finished episode leaves before or after the other one asks: they wake in the order of the seeds."""
     sampler = Recorder()
 
     async def no_pause() -> None:

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 import torch
+from peft import PeftModel
+from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
+from trl.trainer.utils import add_fused_lm_head
+
 from at_grpo.config import PolicySection
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.policies import build_policies, generating
 from at_grpo.tokenization import PromptEncoder, UndecodableError
-from peft import PeftModel
-from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
-from trl.trainer.utils import add_fused_lm_head
-
 from tests.scale import scaled
 
 TOLERANCE = 1e-5
@@ -74,13 +74,17 @@ def error(model: PeftModel, request: SampleRequest, completion: Completion, poli
 
 
 def test_logprobs_are_those_of_a_plain_forward_pass(model: PeftModel, encoder: PromptEncoder, merge: bool) -> None:
-    """Prompts of different lengths share a batch (left padding, positions), siblings share the prompt's keys and values, and
-    policies and temperatures are mixed: every log-probability is what the trainer computes."""
+    """Whatever shares a batch: prompts of different lengths, siblings with common keys and values, policies,
+    temperatures.
+    """
     sampler = TransformersSampler(model, stop_token_ids=NEVER, pad_id=0, merge=merge)
     requests = [
         asked(encoder, prompt, policy=policy, temperature=temperature, seed=seed)
         for seed, (prompt, policy, temperature) in enumerate(
-            (prompt, policy, temperature) for prompt in PROMPTS for policy in POLICIES for temperature in (0.7, 1.0, 1.6)
+            (prompt, policy, temperature)
+            for prompt in PROMPTS
+            for policy in POLICIES
+            for temperature in (0.7, 1.0, 1.6)
         )
     ]
     other = {"tool": "planner", "planner": "tool"}
@@ -112,6 +116,36 @@ def _negate(model: PeftModel, policy: str) -> None:
                 parameter.neg_()
 
 
+def test_policies_may_target_different_layers(tiny_model: Qwen3ForCausalLM, encoder: PromptEncoder) -> None:
+    """A layer that only the other policy adapts is the base's own."""
+    sections = {
+        "tool": PolicySection(target_modules=("q_proj",)),
+        "planner": PolicySection(target_modules=("up_proj",)),
+    }
+    model = build_policies(tiny_model, sections, seed=0)
+    plant(model, POLICIES, std=1.0)
+    sampler = TransformersSampler(model, stop_token_ids=NEVER, pad_id=0, merge=True)
+    for policy in POLICIES:
+        request = asked(encoder, PROMPTS[0], policy=policy)
+        assert error(model, request, sampler.generate([request])[0][0], policy) < TOLERANCE
+
+
+@pytest.mark.filterwarnings("ignore:Model has `tie_word_embeddings=True`")
+def test_adapters_that_cannot_be_folded_in_are_used_as_they_are(
+    tiny_model: Qwen3ForCausalLM, encoder: PromptEncoder
+) -> None:
+    model = build_policies(tiny_model, {"tool": PolicySection(target_modules=("embed_tokens", "q_proj"))}, seed=0)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "lora_embedding" in name:
+                parameter.normal_()
+    request = asked(encoder, PROMPTS[0])
+    sampler = TransformersSampler(model, stop_token_ids=NEVER, pad_id=0)
+    assert error(model, request, sampler.generate([request])[0][0], "tool") < TOLERANCE
+    with pytest.raises(ValueError, match="merge=True"):
+        TransformersSampler(model, stop_token_ids=NEVER, pad_id=0, merge=True)
+
+
 def test_a_trainers_forward_on_the_base_does_not_leak_into_generation(
     model: PeftModel, encoder: PromptEncoder, merge: bool
 ) -> None:
@@ -124,7 +158,9 @@ def test_a_trainers_forward_on_the_base_does_not_leak_into_generation(
     assert error(model, request, completions[0], "planner") < TOLERANCE
 
 
-def test_what_a_sibling_says_depends_on_its_own_seed_only(model: PeftModel, encoder: PromptEncoder, merge: bool) -> None:
+def test_what_a_sibling_says_depends_on_its_own_seed_only(
+    model: PeftModel, encoder: PromptEncoder, merge: bool
+) -> None:
     """Not on who shares the batch, in which order, on how many siblings there are, or on where the batch is cut."""
     sampler = TransformersSampler(model, stop_token_ids={5, 9, 40}, pad_id=0, merge=merge)
     request = asked(encoder, PROMPTS[1], n=6)

@@ -1,7 +1,7 @@
 """The seam between rollouts and whatever generates: token ids in, token ids and log-probabilities out.
 
-Nothing is decoded and encoded again between a sampler and the loss, so the tokens that are trained on are the tokens that
-were sampled.
+Nothing is decoded and encoded again between a sampler and the loss, so the tokens that are trained on are the tokens
+that were sampled.
 """
 
 from collections.abc import Sequence
@@ -58,8 +58,8 @@ class Completion:
 
     Attributes:
         token_ids: sampled ids, the stop token included where one was sampled.
-        logprobs: log-probability of each id under the distribution that it was drawn from (temperature applied), natural log;
-            for greedy replies, under the model's own distribution (temperature 1).
+        logprobs: log-probability of each id under the distribution that it was drawn from (temperature applied),
+            natural log; for greedy replies, under the model's own distribution (temperature 1).
         finish_reason: why it ended.
         version: version of the policy that sampled it.
     """
@@ -80,8 +80,8 @@ class Sampler(Protocol):
     def episode(self) -> AbstractContextManager[None]:
         """Announce an episode for as long as the context is open, in the task that plays it.
 
-        A sampler that batches in process generates when every announced episode waits in `sample`, so that what shares a
-        batch does not depend on timing. A sampler in front of a server has nothing to do here.
+        A sampler that batches in process generates when every announced episode waits in `sample`, so that what
+        shares a batch does not depend on timing. A sampler in front of a server has nothing to do here.
         """
         ...
 

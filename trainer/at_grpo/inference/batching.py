@@ -1,6 +1,6 @@
-"""One batch at a time from many episodes: requests wait until every episode in flight waits, then all are generated at once.
+"""Batches from many episodes: requests wait until every episode in flight waits, then all are generated at once.
 
-Who shares a batch then depends on the episodes and not on how long their programs ran, so a run repeats to the last bit.
+Who shares a batch depends on the episodes then and not on how long their programs ran, so a run repeats bit for bit.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from at_grpo.inference.base import Completion, SampleRequest, SamplerError
 
-# A task that takes the place of a finished episode announces it a few turns of the event loop later; waiting for that keeps
-# the batches full, and the same whichever of the two came first.
+# A task that takes the place of a finished episode announces it a few turns of the event loop later; waiting for that
+# keeps the batches full, and the same whichever of the two came first.
 SETTLE_TURNS = 4
 
 _EPISODES: ContextVar[Mapping["BatchingSampler", object]] = ContextVar("episodes in flight in this task")
@@ -45,8 +45,8 @@ class _Room:
 class BatchingSampler(ABC):
     """A `Sampler` that generates in this process, on the thread of the event loop, which stands still meanwhile.
 
-    An episode makes one request at a time; a request from outside any announced episode joins the next batch. Announcing an
-    episode inside itself changes nothing. Several event loops may use the sampler one after another.
+    An episode makes one request at a time; a request from outside any announced episode joins the next batch.
+    Announcing an episode inside itself changes nothing. Several event loops may use the sampler one after another.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,8 @@ class BatchingSampler(ABC):
         self.check(request)
         room = self._room()
         episode = _EPISODES.get({}).get(self)
-        waiter = _Waiter(request, asyncio.get_running_loop().create_future(), episode if episode in room.episodes else None)
+        future = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(request, future, episode if episode in room.episodes else None)
         room.waiters.append(waiter)
         self._changed(room)
         try:
@@ -114,7 +115,7 @@ class BatchingSampler(ABC):
             self._serve(sorted(waiters, key=lambda waiter: _order(waiter.request)))
 
     def _serve(self, waiters: Sequence[_Waiter]) -> None:
-        """The boundary at which any failure of generation becomes the `SamplerError` of every request that waited for it."""
+        """Generate for all who wait: the boundary at which any failure becomes the `SamplerError` of each of them."""
         try:
             results = self.generate([waiter.request for waiter in waiters])
         except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it, whatever it is

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from llm_envs.core.errors import UsageError, unknown_choice
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -14,8 +13,10 @@ from at_grpo.config import ModelSection, RoleSection, TrainConfig
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.player import PolicyPlayer
 from at_grpo.inference.transformers import TransformersSampler
-from at_grpo.loading import load_config
+from at_grpo.loading import parse_config
 from at_grpo.tokenization import PromptEncoder, stop_token_ids
+from at_grpo.yaml_io import parse_yaml
+from llm_envs.core.errors import UsageError, unknown_choice
 
 BASE = "base"  # where a run keeps the base model that it made itself, beside its checkpoints
 
@@ -49,9 +50,9 @@ def load_players(
 ) -> dict[str, PolicyPlayer]:
     """Players for roles, from checkpoint folders.
 
-    All of them share one base model and one sampler, so that episodes in flight share batches whichever checkpoint plays which
-    role: `load_players({"tool": run / "checkpoint-300", "planner": run / "checkpoint-0"})` plays a trained tool beside the
-    planner's start.
+    All of them share one base model and one sampler, so that episodes in flight share batches whichever checkpoint
+    plays which role: `load_players({"tool": run / "checkpoint-300", "planner": run / "checkpoint-0"})` seats a trained
+    tool beside the planner's start.
 
     Args:
         checkpoints: the checkpoint of each role, or one for all of its run's roles.
@@ -104,7 +105,9 @@ def _seats(checkpoints: Path | Mapping[str, Path]) -> dict[str, _Seat]:
             raise unknown_choice(f"role of {checkpoint}", role, config.roles)
         seat = _Seat(checkpoint, config, config.roles[role])
         if not (seat.adapter / "adapter_config.json").is_file():
-            raise UsageError(f"checkpoint={str(checkpoint)!r}: holds no adapter {seat.role.policy!r} for the role {role!r}.")
+            raise UsageError(
+                f"checkpoint={str(checkpoint)!r}: holds no adapter {seat.role.policy!r} for the role {role!r}."
+            )
         seats[role] = seat
     return seats
 
@@ -112,8 +115,10 @@ def _seats(checkpoints: Path | Mapping[str, Path]) -> dict[str, _Seat]:
 def _read_config(checkpoint: Path) -> TrainConfig:
     path = checkpoint / "config.yaml"
     if not path.is_file():
-        raise UsageError(f"checkpoint={str(checkpoint)!r}: has no config.yaml; name a checkpoint-<step> folder of a run.")
-    return load_config(path)
+        raise UsageError(
+            f"checkpoint={str(checkpoint)!r}: has no config.yaml; name a checkpoint-<step> folder of a run."
+        )
+    return parse_config(parse_yaml(path.read_text("utf-8"), str(path)))
 
 
 def _common_base(seats: Mapping[str, _Seat]) -> ModelSection:
@@ -130,8 +135,8 @@ def _load_base(source: str, section: ModelSection) -> tuple[Any, Any]:
         return AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, section.dtype)), tokenizer
     except OSError as error:
         raise UsageError(
-            f"model.base={source!r}: no folder of that name, and the hub does not give it. Move the base model back to where "
-            "the checkpoint's config.yaml names it, or change that line."
+            f"model.base={source!r}: no folder of that name, and the hub does not give it. Move the base model back to "
+            "where the checkpoint's config.yaml names it, or change that line."
         ) from error
 
 

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Any
 
-from at_grpo.inference.base import SampleRequest, Sampler, SamplingParams
+from at_grpo.inference.base import Sampler, SampleRequest, SamplingParams
 from at_grpo.seeds import derive_seed
 from at_grpo.tokenization import PromptEncoder
 
@@ -11,14 +11,22 @@ from at_grpo.tokenization import PromptEncoder
 class PolicyPlayer:
     """An llm_envs `Player` that answers with one sampled reply.
 
-    Its draws depend on (seed, state, agent, cycle) only, so that episodes repeat in any order and at any concurrency. Play many
-    episodes at once, each inside `with player.episode()`, and their requests share batches.
+    Its draws depend on (seed, state, agent, cycle) only, so that episodes repeat in any order and at any concurrency.
+    Play many episodes at once, each inside `with player.episode()`, and their requests share batches.
     """
 
     def __init__(
-        self, sampler: Sampler, encoder: PromptEncoder, policy: str, params: SamplingParams, seed: int, name: str = ""
+        self,
+        sampler: Sampler,
+        encoder: PromptEncoder,
+        policy: str,
+        params: SamplingParams,
+        seed: int,
+        *,
+        name: str = "",
     ) -> None:
-        """
+        """Seat a policy.
+
         Args:
             sampler: serves the policy.
             encoder: of the policy's tokenizer.
@@ -39,8 +47,11 @@ class PolicyPlayer:
         return self._sampler.episode()
 
     async def act(self, env: Any, agent: str, observation: str) -> str:
-        """The reply to an observation. Ids that are no text (the padding of a model's vocabulary) are left out of it: a person
-        who watches would see nothing either. Raises `SamplerError`."""
+        """The reply to an observation; ids that are no text (the padding of a model's vocabulary) are left out of it.
+
+        Raises:
+            SamplerError: the sampler failed.
+        """
         seed = derive_seed(self._seed, str(env.state()), agent, int(env.unwrapped.cycle))
         prompt_ids = self._encoder.encode(observation)
         (completion,) = await self._sampler.sample(SampleRequest(self._policy, prompt_ids, 1, seed, self._params))

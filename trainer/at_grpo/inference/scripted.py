@@ -14,15 +14,16 @@ Script = Callable[[str, str, int], str]
 class ScriptedSampler(BatchingSampler):
     """Replies by a script (policy, prompt as text, sibling) -> reply, as tokens that end with the end token.
 
-    A reply longer than the role's limit is cut, as a model's would be. Log-probabilities are made up, between -2 and 0, and
-    depend on the request's seed and the sibling only. Stop strings are not looked for: a script ends where it wants.
+    A reply longer than the role's limit is cut, as a model's would be. Log-probabilities are made up: between -2 and
+    0, by the request's seed and the sibling. Stop strings are not looked for: a script ends where it wants.
 
     Attributes:
         served: every request so far, in the order in which they were answered.
     """
 
     def __init__(self, script: Script, encoder: PromptEncoder, versions: Mapping[str, int] | None = None) -> None:
-        """
+        """Serve a script.
+
         Args:
             script: gives the reply.
             encoder: turns prompts into text and replies into ids.

@@ -1,7 +1,7 @@
 """Generation in this process with transformers: for machines where a server is more than the model is worth.
 
-Siblings that have said the same so far are one row of the batch: the prompt is read once for all of them, a row splits where
-they part, and a row whose siblings are done leaves. What is drawn for a sibling depends on its own seed only.
+Siblings that have said the same so far are one row of the batch: the prompt is read once for all of them, a row
+splits where they part, and a row whose siblings are done leaves. A sibling's draws depend on its own seed only.
 """
 
 import random
@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.batching import BatchingSampler
-from at_grpo.inference.merged import MergedPolicies
+from at_grpo.inference.merged import MergedPolicies, can_merge
 from at_grpo.policies import generating
 from at_grpo.seeds import derive_seed
 
@@ -27,8 +27,8 @@ Decode = Callable[[Sequence[int]], str]
 class TransformersSampler(BatchingSampler):
     """A `Sampler` over a PEFT model with one named adapter a policy.
 
-    The model may be the one that is trained: it is left as it was found. Log-probabilities are those of a plain forward pass
-    within float noise (1e-5 in float32).
+    The model may be the one that is trained: it is left as it was found. Log-probabilities are those of a plain
+    forward pass within float noise (1e-5 in float32).
 
     Attributes:
         versions: policy -> version that its completions carry; whoever updates the weights keeps it.
@@ -45,7 +45,8 @@ class TransformersSampler(BatchingSampler):
         max_rows: int = 256,
         merge: bool | None = None,
     ) -> None:
-        """
+        """Serve the adapters of a model.
+
         Args:
             model: adapters on a causal language model.
             stop_token_ids: ids that end a reply, see `tokenization.stop_token_ids`.
@@ -53,8 +54,8 @@ class TransformersSampler(BatchingSampler):
             versions: policy -> version; without it every adapter of the model has version 0.
             decode: ids to text, needed where a role has stop strings.
             max_rows: most siblings in one batch.
-            merge: generate with copies of the base that have the adapters folded in (see `merged`); by default where the base
-                is small.
+            merge: generate with copies of the base that have the adapters folded in (see `merged`); by default where
+                that is possible and the base is small.
         """
         super().__init__()
         self.versions: Mapping[str, int] = dict.fromkeys(model.peft_config, 0) if versions is None else versions
@@ -64,7 +65,7 @@ class TransformersSampler(BatchingSampler):
         self._decode = decode
         self._max_rows = max_rows
         if merge is None:
-            merge = sum(parameter.numel() for parameter in model.parameters()) < MERGE_BELOW
+            merge = model.num_parameters() < MERGE_BELOW and can_merge(model)
         self._merged = MergedPolicies(model) if merge else None
 
     def check(self, request: SampleRequest) -> None:
@@ -80,8 +81,8 @@ class TransformersSampler(BatchingSampler):
         longest = len(request.prompt_ids) + request.params.max_tokens
         if context is not None and longest > context:
             raise SamplerError(
-                f"{len(request.prompt_ids)} prompt tokens + max_tokens={request.params.max_tokens}: more than the model's "
-                f"{context} positions; lower rollout.max_prompt_tokens or the role's max_tokens."
+                f"{len(request.prompt_ids)} prompt tokens + max_tokens={request.params.max_tokens}: more than the "
+                f"model's {context} positions; lower rollout.max_prompt_tokens or the role's max_tokens."
             )
 
     def generate(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
@@ -122,8 +123,8 @@ class TransformersSampler(BatchingSampler):
         if sibling.token_ids[-1] in self._stop:
             return FinishReason.STOP
         if params.stop and self._decode is not None:
-            # A token holds at least one byte, so no stop string reaches further back; the margin is for tokenizers that treat
-            # the start of a text in a way of their own.
+            # A token holds at least one byte, so no stop string reaches further back; the margin is for tokenizers
+            # that treat the start of a text in a way of their own.
             reach = max(len(stop.encode()) for stop in params.stop) + 4
             text = self._decode(sibling.token_ids[-reach:])
             if any(stop in text for stop in params.stop):
@@ -214,7 +215,9 @@ class _Batch:
 
 
 def _draw(logits_R_V: torch.Tensor, siblings: Sequence[_Sibling]) -> tuple[list[int], list[float]]:
-    """The next token of each sibling and its log-probability, by inverting the distribution function at the sibling's own draw."""
+    """The next token of each sibling and its log-probability: the distribution function, inverted at the sibling's
+    own draw.
+    """
     device = logits_R_V.device
     temperatures = [sibling.params.temperature for sibling in siblings]
     scale_S = torch.tensor([temperature or 1.0 for temperature in temperatures], device=device)
