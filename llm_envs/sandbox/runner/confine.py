@@ -1,0 +1,99 @@
+"""The cage of one program, prepared once in the runner and entered in every fork. What it holds is in `locked`."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from . import landlock, libc, seccomp
+
+STDLIB_FD = 3  # where a program keeps the handle of a standard library that it could not reach by its path
+
+
+class Confinement:
+    """Give up uid, files, network, other processes and most system calls, in that order."""
+
+    def __init__(
+        self, folder: str, readable: Sequence[str], writable: Sequence[str], uid: int | None, newest_abi: int
+    ) -> None:
+        """Prepare the rules; raises OSError where the kernel or the machine lacks what they need.
+
+        Args:
+            folder: the only folder a program may write into.
+            readable: files and folders open for reading.
+            writable: devices open for writing, too.
+            uid: the uid and gid that programs run under; None keeps the runner's own.
+            newest_abi: use no newer version of Landlock than this.
+        """
+        self._uid = uid
+        self._abi = min(landlock.abi(), newest_abi)
+        if self._abi == 0:
+            raise OSError("Landlock is missing: it takes Linux 5.13 or newer with `landlock` among the active LSMs")
+        self.scoped = self._abi >= 6
+        self._allow_list = seccomp.AllowList(own_uid=uid is not None)
+        self._own_signals = None if self.scoped or uid is not None else seccomp.OwnSignalsFilter()
+        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+        self._ruleset = landlock.create(self._abi)
+        for path in readable:
+            landlock.allow(self._ruleset, self._abi, path, landlock.READ)
+        for path in writable:
+            landlock.allow(self._ruleset, self._abi, path, landlock.READ_FILE | landlock.WRITE_FILE)
+        landlock.allow(self._ruleset, self._abi, folder, landlock.READ_WRITE)
+        if uid is not None:
+            os.setgroups([])
+            os.chown(folder, uid, uid)
+        self.library = self._keep_library_within_reach() if uid is not None else None
+
+    @property
+    def counts_processes(self) -> bool:
+        """Whether the kernel can count a program's processes: it counts by uid, so that takes one of its own."""
+        return self._uid is not None
+
+    def enter_partly(self) -> bool:
+        """Give up, in the runner, what it needs no more: most system calls and, where Landlock can, signals.
+
+        Returns whether a signal to all processes reaches programs only.
+        """
+        if self.scoped:
+            ruleset = landlock.create(self._abi, files=False)
+            landlock.restrict(ruleset)
+            os.close(ruleset)
+        self._allow_list.install()
+        try:
+            os.kill(os.getppid(), 0)
+        except PermissionError:
+            return self.scoped
+        return False
+
+    def enter(self) -> None:
+        """Close the rest of the cage around the calling process, for good. Raises OSError where any part fails."""
+        if self._uid is not None:
+            os.setresgid(self._uid, self._uid, self._uid)
+            os.setresuid(self._uid, self._uid, self._uid)
+        else:
+            libc.prctl(libc.PR_SET_DUMPABLE, 1)  # the runner, of the same uid, measures its memory
+        libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of uid, which clears it
+        landlock.restrict(self._ruleset)
+        if self._own_signals is not None:
+            self._own_signals.install()
+
+    def _keep_library_within_reach(self) -> int | None:
+        """Import through an open handle where others may not pass the folders above the standard library.
+
+        An interpreter below a home of mode 700 is the usual case. Needs /proc.
+        """
+        library = os.path.realpath(os.path.dirname(os.__file__))
+        parents = [library]
+        while parents[-1] != "/":
+            parents.append(os.path.dirname(parents[-1]))
+        if all(os.stat(parent).st_mode & 0o001 for parent in parents):
+            return None
+        handle = os.open(library, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        reached = f"/proc/self/fd/{STDLIB_FD}"
+        inside = [path for path in map(os.path.realpath, sys.path) if f"{path}/".startswith(f"{library}/")]
+        sys.path[:] = [reached + path[len(library) :] for path in inside]
+        for module in list(sys.modules.values()):
+            for index, path in enumerate(getattr(module, "__path__", ())):
+                if os.path.realpath(path).startswith(library):
+                    module.__path__[index] = reached + os.path.realpath(path)[len(library) :]
+        return handle

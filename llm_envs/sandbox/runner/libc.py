@@ -1,0 +1,31 @@
+"""The few system calls that Python's `os` does not offer, through the C library already in the process."""
+
+import ctypes
+import os
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+_libc.syscall.restype = ctypes.c_long
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def prctl(option: int, argument: int, pointer: int = 0) -> None:
+    """An operation on this process; unused arguments are zero, as the kernel demands. Raises OSError."""
+    _checked(_libc.prctl(option, argument, pointer, 0, 0), f"prctl {option}")
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """A raw system call; arguments are ctypes values, so that none is cut to 32 bits. Raises OSError."""
+    return _checked(_libc.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
