@@ -93,6 +93,7 @@ class Recording:
         self._make = make
         self._reset: tuple[int | None, dict[str, Any] | None] | None = None
         self._actions: tuple[Any, ...] = ()
+        self._way: Way | None = None
 
     def reset(self, seed: int | None, options: dict[str, Any] | None = None) -> None:
         """Start a game and its record."""
@@ -117,7 +118,11 @@ class Recording:
         """
         from llm_envs.core.fork_check import trusted_way  # late: the check forks recordings itself
 
-        return self.fork_by(trusted_way(self))
+        if self._way is None:
+            self._way = trusted_way(self)
+        other = self.fork_by(self._way)
+        other._way = self._way
+        return other
 
     def fork_by(self, way: Way) -> Self:
         """A fork made in a given way, unchecked. Raises `ForkError` where the way is closed."""

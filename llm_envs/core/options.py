@@ -39,23 +39,31 @@ def named_options(make: Callable[P, R]) -> Callable[P, R]:
     Raises (when called):
         UsageError: an option that does not exist, with the nearest name that does.
     """
-    signature = _spelled_out(inspect.signature(make))
-    owner = make.__module__.rpartition(".")[2]
-
-    @functools.wraps(make)
-    def checked(*args: P.args, **options: P.kwargs) -> R:
-        for name in options:
-            if name not in signature.parameters:
-                raise unknown_option(owner, name, signature.parameters)
-        return make(*args, **options)
-
-    checked.__signature__ = signature  # type: ignore[attr-defined]
-    return checked
+    return options_passed_to(TextAECEnv)(make)
 
 
-def _spelled_out(signature: inspect.Signature) -> inspect.Signature:
+def options_passed_to(shell: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`named_options` for a function whose `**shell` goes to another callable than `TextAECEnv`."""
+
+    def spell_out(make: Callable[P, R]) -> Callable[P, R]:
+        signature = _spelled_out(inspect.signature(make), inspect.signature(shell).parameters)
+        owner = make.__module__.rpartition(".")[2]
+
+        @functools.wraps(make)
+        def checked(*args: P.args, **options: P.kwargs) -> R:
+            for name in options:
+                if name not in signature.parameters:
+                    raise unknown_option(owner, name, signature.parameters)
+            return make(*args, **options)
+
+        checked.__signature__ = signature  # type: ignore[attr-defined]
+        return checked
+
+    return spell_out
+
+
+def _spelled_out(signature: inspect.Signature, shell: Mapping[str, inspect.Parameter]) -> inspect.Signature:
     """The signature with the shell's options in place of the parameter that collects them."""
-    shell = inspect.signature(TextAECEnv).parameters
     parameters: list[inspect.Parameter] = []
     for parameter in signature.parameters.values():
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
@@ -68,7 +76,7 @@ def _spelled_out(signature: inspect.Signature) -> inspect.Signature:
 
 
 def entry_points(
-    raw_env: Callable[P, TextAECEnv],
+    raw_env: Callable[P, AECEnv[str, str, str]],
 ) -> tuple[Callable[P, AECEnv[str, str, str]], Callable[P, ParallelEnv[str, str, str]]]:
     """`env` and `parallel_env` of an environment module, with the options of its `raw_env`."""
 
