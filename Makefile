@@ -89,5 +89,5 @@ $(RUN_STAMP):
 	@touch $(RUN_STAMP)
 
 $(DEV_STAMP):
-	$(call install,train$(COMMA)bench$(COMMA)dev)
+	$(call install,train$(COMMA)bench$(COMMA)classic$(COMMA)dev)
 	@touch $(RUN_STAMP) $(DEV_STAMP)

@@ -21,6 +21,7 @@ MARKERS = (
     "needs(name): skips where `name` is missing, fails there when LLM_ENVS_REQUIRE lists it",
 )
 NEEDS = {
+    "classic": "the extra `classic`: PettingZoo's classic games",
     "chromium": "a Chromium or Chrome program on PATH",
     "data": "the data sets in ../shared/data",
     "docker": "a Docker engine that answers",
