@@ -16,6 +16,7 @@ from llm_envs.core.roles import expand_agents, role_of
 from llm_envs.core.spaces import TextObservation, TextSpace
 from llm_envs.core.task import Job, Result, Split, Task, Transition
 from llm_envs.sandbox.base import Sandbox, SandboxError, Status
+from llm_envs.sandbox.registry import KINDS, get_sandbox
 
 MAX_OBSERVATION = 1 << 17
 MAX_ACTION = 1 << 16
@@ -85,6 +86,9 @@ class TextAECEnv(AECEnv[str, str, str]):
             raise unknown_choice("on_invalid", on_invalid, OnInvalid)
         if split not in set(Split):
             raise unknown_choice("split", split, Split)
+        cages = ("auto", *(kind.name for kind in KINDS))
+        if isinstance(sandbox, str) and sandbox not in cages:
+            raise unknown_choice("sandbox", sandbox, cages)
         self._renderers = dict(renderers or {})
         modes = list(dict.fromkeys(["ansi", "human", *self._renderers]))
         if render_mode is not None and render_mode not in modes:
@@ -193,8 +197,6 @@ class TextAECEnv(AECEnv[str, str, str]):
     def _jobs_sandbox(self) -> Sandbox:
         sandbox = self.sandbox
         if isinstance(sandbox, str):
-            from llm_envs.sandbox import get_sandbox  # late: most users of most games never run a program
-
             self.sandbox = sandbox = get_sandbox(sandbox)
         return sandbox
 
@@ -205,9 +207,8 @@ class TextAECEnv(AECEnv[str, str, str]):
             raise UsageError("step() after the last agent left: call reset() first.")
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
-                raise UsageError(
-                    f"action={action[:40]!r}: must be None, since {agent} is dead and leaves by step(None)."
-                )
+                shown = repr(action)[:60]
+                raise UsageError(f"action={shown}: must be None, since {agent} is dead and leaves by step(None).")
             self._was_dead_step(None)
             return None
         if not isinstance(action, str):

@@ -49,8 +49,9 @@ def _tool_news(state: State) -> str:
 
 
 def _planner_news(state: State) -> str:
-    candidate = "no usable list" if state.candidate is None else " ".join(state.candidate)
-    return f"\nThe tool's list: {candidate}.{_executed(state)}"
+    if state.candidate is None:
+        return f"\nThere is no list of the tool.{_executed(state)}"
+    return f"\nThe tool's list: {' '.join(state.candidate)}.{_executed(state)}"
 
 
 def _solver_news(state: State) -> str:

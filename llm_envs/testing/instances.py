@@ -61,8 +61,8 @@ def check_global_random_state(subject: Subject) -> None:
 
 
 def _numpy_state() -> tuple[Any, ...]:
-    name, keys, *rest = np.random.get_state()  # noqa: NPY002
-    return name, keys.tolist(), *rest
+    state: Any = np.random.get_state()  # noqa: NPY002
+    return state[0], state[1].tolist(), *state[2:]
 
 
 def check_secrets(subject: Subject) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from llm_envs.core.errors import unknown_choice
 from llm_envs.players import Env
 from llm_envs.testing import copies, episodes, instances, replies, upstream
 from llm_envs.testing.subject import Subject
@@ -50,10 +51,14 @@ def check_env(
 
     Raises:
         ConformanceError: the checks that fail, each in words.
+        UsageError: `only` names no check.
     """
     subject = Subject(make_env, dict(options or {}), episodes)
     failures: dict[str, Exception] = {}
-    for name in CHECKS if only is None else only:
+    names = tuple(CHECKS) if only is None else only
+    for name in names:
+        if name not in CHECKS:
+            raise unknown_choice("only", name, CHECKS)
         try:
             CHECKS[name](subject)
         except Exception as error:  # noqa: BLE001  # the boundary to foreign code: whatever it raises is a finding
@@ -61,7 +66,7 @@ def check_env(
     if failures:
         lines = "\n".join(f"- {name}: {_words(error)}" for name, error in failures.items())
         first = next(iter(failures.values()))
-        raise ConformanceError(f"{len(failures)} of {len(CHECKS)} checks fail:\n{lines}") from first
+        raise ConformanceError(f"{len(failures)} of {len(names)} checks fail:\n{lines}") from first
 
 
 def _words(error: Exception) -> str:

@@ -42,6 +42,8 @@ def observations() -> dict[str, str]:
         env.step("print(2)")
         found[f"plan_path_{view}_tool_later"] = env.observe("tool_0")
         found[f"plan_path_{view}_planner_later"] = env.observe("planner_0")
+        first = _game(observation=view, turn_order=("planner", "tool"))
+        found[f"plan_path_{view}_planner_first"] = first.observe("planner_0")
         solver = _game(observation=view, roles="single")
         found[f"plan_path_{view}_solver"] = solver.observe("solver_0")
         solver.step("print(1)")

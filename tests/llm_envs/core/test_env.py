@@ -286,6 +286,7 @@ def test_options_of_reset_with_wrong_values_are_refused_in_words(options: dict[s
         ("on_invalid", "stop", "noop, terminate"),
         ("split", "valid", "Did you mean 'validation'"),
         ("render_mode", "rgb_array", "ansi, human"),
+        ("sandbox", "lockd", "Did you mean 'locked'"),
         ("agents", {"walker": 1}, "climber, scout"),
         ("agents", {"scout": 0}, "a whole number >= 1"),
         ("agents", 2, "a mapping"),

@@ -173,7 +173,7 @@ def test_a_program_that_fails_or_prints_no_list_costs_everything(failure: str) -
     assert info["tool_useful"] is False
     assert info["program_ran"] is (FAILURES[failure].status is Status.OK)
     assert env.snapshot.candidate is None
-    assert "The tool's list: no usable list." in env.observe("planner_0")
+    assert "There is no list of the tool." in env.observe("planner_0")
 
 
 def test_the_author_of_a_program_is_told_what_it_did() -> None:
@@ -194,7 +194,7 @@ def test_the_planner_sees_the_list_of_this_very_turn_and_it_goes_when_the_agent_
     assert "The tool's list: down right." in env.observe("planner_0"), "an invalid reply moves nothing"
     env.step("print('whatever')")
     env.step("<answer>down</answer>")
-    assert "no usable list" in env.observe("planner_0")
+    assert "There is no list of the tool." in env.observe("planner_0")
 
 
 @pytest.mark.parametrize(("view", "stdin"), [("full", OPEN), ("local", "")])
