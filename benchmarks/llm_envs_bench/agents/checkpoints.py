@@ -53,6 +53,9 @@ def load_checkpoints(
         from at_grpo.inference.checkpoint import load_players
     except ImportError as error:
         raise UsageError(f"agent=checkpoint:…: needs {error.name}; pip install 'llm-envs[train]'.") from error
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # loading a small model is no progress to follow, and its bar would break the evaluation's
     policies = load_players(paths, seed=seed, temperature=temperature)
     players: dict[str, Player] = {role: CheckpointPlayer(agents[role], policy) for role, policy in policies.items()}
     return players, next(iter(policies.values())).episode

@@ -1,0 +1,128 @@
+"""Checkpoints of the trainer as agents: real adapters on a real, untrained, tiny base."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from llm_envs.core.errors import UsageError
+from llm_envs_bench.agents import build_cast, plan_run
+from llm_envs_bench.metrics import summarise
+from llm_envs_bench.runner import evaluate
+from llm_envs_bench.spec import RunSpec, Sampling
+
+GAME = "llm_envs/plan_path-v0"
+OPTIONS = {"size": 6, "observation": "local", "max_moves": 3, "max_cycles": 2}
+
+CONFIG = """
+env: {{id: {game}, options: {{size: 6, observation: local, max_moves: 3, max_cycles: 2}}}}
+model: {{warm_start: {{hidden_size: 32, layers: 2, heads: 2}}}}
+policies: {{tool: {{rank: 4}}, planner: {{rank: 4}}}}
+roles:
+  tool: {{policy: tool, max_tokens: 6}}
+  planner: {{policy: planner, max_tokens: 6}}
+run: {{output_dir: {folder}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run leaves: the base that it made, and two checkpoints whose adapters differ."""
+    import torch
+
+    from at_grpo.loading import load_config
+    from at_grpo.policies import build_policies
+    from at_grpo.tiny import build_model, build_tokenizer, chat_text, save_base
+
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "config.yaml").write_text(CONFIG.format(game=GAME, folder=folder))
+    config = load_config(folder / "config.yaml")
+    moves = ("up", "down", "left", "right")
+    tokenizer = build_tokenizer(
+        chat_text(f"{role} at 1 2 goal 3 4", 'print("up")') for role in moves + ("tool", "planner")
+    )
+    base = build_model(tokenizer, hidden_size=32, layers=2, heads=2, seed=1)
+    save_base(base, tokenizer, folder / "base")
+    model = build_policies(base, config.policies, seed=0)
+    for step in (0, 5):
+        checkpoint = folder / f"checkpoint-{step}"
+        model.save_pretrained(checkpoint)
+        (checkpoint / "config.yaml").write_text((folder / "config.yaml").read_text())
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if "lora_B" in name:
+                    parameter.normal_(std=2.0)
+    return folder
+
+
+Plan = Callable[..., RunSpec]
+
+
+@pytest.fixture
+def plan(run_folder: Path) -> Plan:
+    def make(everyone: int, **roles: int) -> RunSpec:
+        by_role = {role: f"checkpoint:{run_folder / f'checkpoint-{step}'}" for role, step in roles.items()}
+        everyone_plays = f"checkpoint:{run_folder / f'checkpoint-{everyone}'}"
+        return plan_run(GAME, everyone_plays, by_role, options=OPTIONS, instances=8, sampling=Sampling(1.0))
+
+    return make
+
+
+def replies(spec: RunSpec, out: Path, role: str, **options: int) -> list[str]:
+    """What a role says first in every episode: there nobody else's words have changed what it sees but the tool's."""
+    run = evaluate(spec, build_cast(spec), out, **options)
+    assert run.owed == 0
+    return [next(turn.reply for turn in episode.turns if turn.role == role) for episode in run.episodes]
+
+
+def test_a_checkpoint_plays_all_its_roles_at_any_concurrency(plan: Plan, tmp_path: Path) -> None:
+    spec = plan(5)
+    together, alone = tmp_path / "together", tmp_path / "alone"
+    assert replies(spec, together, "tool", concurrency=8) == replies(spec, alone, "tool", concurrency=1)
+    assert (together / "episodes.jsonl").read_bytes() == (alone / "episodes.jsonl").read_bytes()
+
+
+def test_roles_of_two_checkpoints_play_together(plan: Plan, tmp_path: Path) -> None:
+    before = replies(plan(0), tmp_path / "before", "tool")
+    after = replies(plan(5), tmp_path / "after", "tool")
+    assert before != after, "negative control: the adapters do differ"
+    assert replies(plan(5, tool=0), tmp_path / "mixed", "tool") == before
+    assert replies(plan(0, tool=5), tmp_path / "other", "tool") == after
+
+
+def test_a_reference_player_plays_beside_a_checkpoint(run_folder: Path, tmp_path: Path) -> None:
+    agents = {"planner": "oracle"}
+    trained = f"checkpoint:{run_folder / 'checkpoint-5'}"
+    spec = plan_run(GAME, trained, agents, options=OPTIONS | {"max_cycles": 8}, instances=4)
+    assert summarise(evaluate(spec, build_cast(spec), tmp_path / "run")).success.value == 1.0
+
+
+def test_a_checkpoint_is_identified_by_its_weights(plan: Plan) -> None:
+    assert plan(0).weights["tool"] != plan(5).weights["tool"]
+    assert plan(0).hash != plan(5).hash
+    assert plan(0) == plan(0)
+
+
+def test_a_failing_sampler_is_owed(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: object, requests: object) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("at_grpo.inference.transformers.TransformersSampler.generate", fail)
+    run = evaluate(plan(5), build_cast(plan(5)), tmp_path / "run")
+    assert (run.owed, len(run.failures)) == (8, 8)
+    assert "no room" in str(run.failures[0].error)
+
+
+def test_a_checkpoint_keeps_its_own_reply_limit(plan: Plan, run_folder: Path) -> None:
+    trained = f"checkpoint:{run_folder / 'checkpoint-5'}"
+    spec = plan_run(GAME, trained, {}, options=OPTIONS, instances=1, sampling=Sampling(max_tokens=3))
+    with pytest.raises(UsageError, match="a checkpoint keeps its own limit"):
+        build_cast(spec)
+
+
+def test_a_role_that_was_not_trained_is_named(run_folder: Path) -> None:
+    trained = f"checkpoint:{run_folder / 'checkpoint-5'}"
+    spec = plan_run(GAME, trained, {}, options=OPTIONS | {"roles": "single"}, instances=1)
+    with pytest.raises(UsageError, match="'solver': must be one of planner, tool"):
+        build_cast(spec)
