@@ -40,7 +40,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = load_config(folder / "config.yaml")
     moves = ("up", "down", "left", "right")
     tokenizer = build_tokenizer(
-        chat_text(f"{role} at 1 2 goal 3 4", 'print("up")') for role in moves + ("tool", "planner")
+        chat_text(f"{role} at 1 2 goal 3 4", 'print("up")') for role in (*moves, "tool", "planner")
     )
     base = build_model(tokenizer, hidden_size=32, layers=2, heads=2, seed=1)
     save_base(base, tokenizer, folder / "base")

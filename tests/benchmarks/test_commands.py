@@ -73,7 +73,7 @@ def test_eval_says_what_is_owed_and_goes_on(tmp_path: Path, capsys: pytest.Captu
         (("--role", "walkr=idle"), "Did you mean 'walker'"),
         (("--role", "walker"), "must be NAME=VALUE"),
         (("--env", "plan_path_v9"), "Did you mean 'llm_envs/plan_path-v0'"),
-        (("--env", "plan_path_v0", "--set", "sise=6"), "Did you mean 'size'"),
+        (("--env", "plan_path_v0", "--set", "sizes=6"), "Did you mean 'size'"),
         (("--instances", 0), "instances=0: must be a whole number >= 1"),
         (("--temperature", 0.5), "no agent is a model"),
         (("--max-tokens", 5), "no agent takes it"),
