@@ -7,7 +7,10 @@ import pettingzoo
 
 from llm_envs.core.errors import unknown_choice
 
-MODULES = {"llm_envs/plan_path-v0": "llm_envs.plan_path_v0"}
+MODULES = {
+    "llm_envs/plan_path-v0": "llm_envs.plan_path_v0",
+    "llm_envs/sudoku-v0": "llm_envs.sudoku_v0",
+}
 # PettingZoo's games in words; making one needs the extra `classic`.
 CLASSICS = {
     "llm_envs/chess-v0": "llm_envs.classic.chess_v0",

@@ -13,7 +13,7 @@ from llm_envs.sudoku.techniques import Technique
 
 
 class EngineName(StrEnum):
-    """`auto` takes the compiled code where numba is installed."""
+    """`auto` takes the compiled code where numba is installed and puzzles are large enough to gain by it."""
 
     AUTO = "auto"
     PYTHON = "python"
@@ -35,16 +35,20 @@ class Engine:
 PYTHON = Engine("python", solver.solve, solver.search, digging.full_grid, digging.dig, techniques.yields_to)
 
 
+SMALLEST_COMPILED = 9  # smaller puzzles take Python under a millisecond, which loading compiled code is not worth
+
+
 @cache
-def get_engine(name: str) -> Engine:
-    """The engine of a name.
+def get_engine(name: str, size: int) -> Engine:
+    """The engine of a name for puzzles of a size.
 
     Raises:
         UsageError: an unknown name, or `numba` where it is not installed.
     """
     if name not in set(EngineName):
         raise unknown_choice("engine", name, EngineName)
-    if name == EngineName.PYTHON or (name == EngineName.AUTO and find_spec("numba") is None):
+    automatic = name == EngineName.AUTO
+    if name == EngineName.PYTHON or (automatic and (size < SMALLEST_COMPILED or find_spec("numba") is None)):
         return PYTHON
     try:
         from llm_envs.sudoku import fast

@@ -4,8 +4,10 @@ A cell is a number, `row * size + column`, counted from 0 at the top left; a gri
 blank. People and models write cells as `r1c1` (row 1, column 1: the top left), the notation of the Sudoku literature.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 
 from llm_envs.core.errors import require
 
@@ -54,6 +56,17 @@ def geometry(size: int) -> Geometry:
     boxes = [tuple(cell for cell in cells if box_of[cell] == unit) for unit in range(size)]
     units_of = tuple((cell // size, size + cell % size, 2 * size + box_of[cell]) for cell in cells)
     return Geometry(size, box_rows, box_columns, box_of, (*rows, *columns, *boxes), units_of)
+
+
+@cache
+def peers(size: int) -> tuple[Callable[[bytes], tuple[int, ...]], ...]:
+    """For each cell a function that takes a grid's digits in the other cells of its row, column and box."""
+    board = geometry(size)
+    groups = (
+        {peer for unit in units for peer in board.units[unit] if peer != cell}
+        for cell, units in enumerate(board.units_of)
+    )
+    return tuple(itemgetter(*sorted(group)) for group in groups)
 
 
 def size_of(grid: bytes | bytearray) -> int:

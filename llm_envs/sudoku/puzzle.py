@@ -1,5 +1,6 @@
 """A puzzle and what placements do to its grid."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -52,14 +53,33 @@ class Puzzle:
         return cls(size, clues, unique, solution, clues.count(0), barred)
 
 
+def potential(puzzle: Puzzle, grid: bytes, right: int, wrong: int) -> float:
+    """How near a grid is to the solution, in [0, 1]; 1 only when solved.
+
+    Args:
+        puzzle: with one solution, a grid earns (right - wrong) / blanks, floored at 0; with several, 1 if it is solved
+            and else 0.
+        grid: the cells.
+        right, wrong: how many filled cells that are no clues agree with `puzzle.solution` or do not.
+    """
+    if puzzle.unique:
+        return max(0.0, (right - wrong) / puzzle.blanks)
+    return float(complete(grid, puzzle.size))
+
+
+def tally(puzzle: Puzzle, grid: bytes) -> tuple[int, int]:
+    """`right` and `wrong` of a grid that keeps the clues."""
+    right = sum(map(operator.eq, grid, puzzle.solution)) - (len(grid) - puzzle.blanks)
+    return right, puzzle.blanks - grid.count(0) - right
+
+
 class Played(NamedTuple):
     """What placements led to.
 
     Attributes:
-        grid: the grid after them.
-        right, wrong: how many filled cells that are no clues agree with `Puzzle.solution` or do not.
-        placed: cells that were changed, in order; a cell counts each time.
-        illegal: placements that had no effect since the clues rule them out.
+        grid, right, wrong: the grid after them, and its tally.
+        placed: placements that changed a cell, in order.
+        illegal: placements that had no effect, since the clues rule them out.
     """
 
     grid: bytes
@@ -67,12 +87,6 @@ class Played(NamedTuple):
     wrong: int
     placed: tuple[Placement, ...]
     illegal: tuple[Placement, ...]
-
-    def potential(self, puzzle: Puzzle) -> float:
-        """In [0, 1]; 1 only when solved: a board with one solution earns (right - wrong) / blanks, floored at 0."""
-        if puzzle.unique:
-            return max(0.0, (self.right - self.wrong) / puzzle.blanks)
-        return float(complete(self.grid, puzzle.size))
 
 
 def play(puzzle: Puzzle, grid: bytes, right: int, wrong: int, placements: Sequence[Placement]) -> Played:

@@ -1,0 +1,111 @@
+"""What an agent of Sudoku sees: rules, format of the reply, puzzle, grid, and what happened last.
+
+The part that stays the same during an episode, the puzzle included, is rendered once; a turn only joins strings. The
+only placement a prompt spells out is one of the puzzle's clues: an agent that echoes its prompt changes nothing.
+"""
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from llm_envs.sudoku.geometry import SYMBOLS, cell_name, geometry, peers, size_of
+from llm_envs.sudoku.puzzle import Placement, Played, Puzzle
+from llm_envs.sudoku.state import State, answer_text, placement_text, rows
+
+SHOWN = 10  # placements that are named one by one
+
+
+@cache
+def _templates() -> Environment:
+    # Prompts are text for a model: escaping them for HTML would spoil them.
+    return Environment(  # noqa: S701
+        loader=PackageLoader("llm_envs.sudoku", "prompts"), undefined=StrictUndefined
+    )
+
+
+@lru_cache(maxsize=4096)
+def rules(role: str, clues: bytes) -> str:
+    """The part of an observation that does not change during an episode."""
+    size = size_of(clues)
+    board = geometry(size)
+    given = next((cell for cell, digit in enumerate(clues) if digit), None)
+    text = _templates().get_template(f"{role}.jinja")
+    return text.render(
+        size=size,
+        box_rows=board.box_rows,
+        box_columns=board.box_columns,
+        last=SYMBOLS[size],
+        example="" if given is None else placement_text(Placement(given, clues[given]), size),
+        puzzle=rows(clues),
+    ).rstrip()
+
+
+def observe(state: State, role: str, feedback: str, *, alone: bool = False) -> str:
+    """The prompt of a role; a planner may be `alone`, without a tool."""
+    clues = state.puzzle.clues
+    now = "No cell has been filled yet." if state.grid == clues else f"The grid now:\n{rows(state.grid)}"
+    name = "alone" if alone else role
+    text = f"{rules(name, clues)}\n\n{now}{_NEWS[name](state)}{state.news}"
+    return f"{text}\nYour last reply was not valid and had no effect: {feedback}." if feedback else text
+
+
+def _tool_news(state: State) -> str:
+    return state.report and f"\nThe last program {state.report}"
+
+
+def _planner_news(state: State) -> str:
+    if state.candidate is None:
+        return "\nThe tool suggests nothing."
+    apart = "\n" if state.candidate.grid is not None else " "
+    return f"\nThe tool suggests:{apart}{answer_text(state.candidate, state.puzzle.size)}"
+
+
+_NEWS: dict[str, Callable[[State], str]] = {
+    "tool": _tool_news,
+    "planner": _planner_news,
+    "alone": lambda _: "",
+    "solver": _tool_news,
+}
+
+
+def news_of(puzzle: Puzzle, played: Played) -> str:
+    """What placements did, in words, and which digits they repeat. It says nothing of right and wrong."""
+    placed, illegal = played.placed, played.illegal
+    parts = [f"\nThe last answer changed {len(placed)} cell{'' if len(placed) == 1 else 's'}."]
+    if illegal:
+        parts.append(f"\nWithout effect: {_listed([_why(puzzle, placement) for placement in illegal])}.")
+    size, grid, near = puzzle.size, played.grid, peers(puzzle.size)
+    repeats = [
+        f"{placement_text(placement, size)} repeats {cell_name(_same(grid, size, placement), size)}"
+        for placement in dict.fromkeys(placed)
+        if placement.digit and grid[placement.cell] == placement.digit in near[placement.cell](grid)
+    ]
+    if repeats:
+        parts.append(f"\nRule check (it does not know the solution): {_listed(repeats)}.")
+    return "".join(parts)
+
+
+def _listed(texts: list[str]) -> str:
+    more = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
+    return "; ".join(texts[:SHOWN]) + more
+
+
+def _why(puzzle: Puzzle, placement: Placement) -> str:
+    """Why the clues rule a placement out."""
+    size, name = puzzle.size, placement_text(placement, puzzle.size)
+    if puzzle.clues[placement.cell]:
+        return f"{name} ({cell_name(placement.cell, size)} is a clue)"
+    other = _same(puzzle.clues, size, placement)
+    return f"{name} (the clue {cell_name(other, size)} is {SYMBOLS[placement.digit]} already)"
+
+
+def _same(grid: bytes, size: int, placement: Placement) -> int:
+    """The first other cell in one unit with the placement's cell that holds its digit."""
+    board = geometry(size)
+    return next(
+        peer
+        for unit in board.units_of[placement.cell]
+        for peer in board.units[unit]
+        if peer != placement.cell and grid[peer] == placement.digit
+    )
