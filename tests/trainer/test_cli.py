@@ -99,7 +99,7 @@ def test_a_missing_configuration_is_told(calls: list[Call], capsys: pytest.Captu
     assert calls == []
 
 
-@pytest.mark.parametrize("argv", [["train", "--confg", "x"], ["trian"], [], ["train", "--config"]])
+@pytest.mark.parametrize("argv", [["train", "--confg", "x"], ["trainn"], [], ["train", "--config"]])
 def test_a_command_line_that_is_none_is_status_2(argv: Sequence[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(argv)

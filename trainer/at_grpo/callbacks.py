@@ -155,9 +155,11 @@ class TurnReport(TrainerCallback):
     """Prints a table of sampled turns each time the trainer logs."""
 
     def __init__(self, turns: int, console: Console | None = None) -> None:
-        """Args:
-        turns: groups shown, 0 = none.
-        console: where to.
+        """A report.
+
+        Args:
+            turns: groups shown, 0 = none.
+            console: where to.
         """
         self._turns = turns
         self._console = console or Console()

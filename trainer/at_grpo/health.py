@@ -28,8 +28,10 @@ class HealthMonitor:
     """Looks at the metrics of each iteration (`metrics.step_metrics`) for the signs of a run without a signal."""
 
     def __init__(self, constant_steps: int = CONSTANT_STEPS) -> None:
-        """Args:
-        constant_steps: iterations in a row without a signal before the warning.
+        """A monitor that has seen nothing yet.
+
+        Args:
+            constant_steps: iterations in a row without a signal before the warning.
         """
         self._constant_steps = constant_steps
         self._in_a_row: Counter[str] = Counter()

@@ -67,7 +67,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "learning_rate": _POSITIVE,
         "hidden_size": _at_least(1),
         "layers": _at_least(1),
-        "heads": _at_least(1),
+        "heads": Rule("an even number, at least 2", lambda value: value >= 2 and value % 2 == 0),
         "seed": _at_least(0),
     },
     PolicySection: {
@@ -170,7 +170,8 @@ def _name_problems(config: TrainConfig) -> Iterator[str]:
     for role, section in config.roles.items():
         if section.policy not in config.policies:
             yield str(unknown_choice(f"roles.{role}.policy", section.policy, config.policies))
-    for name in config.policies.keys() - {section.policy for section in config.roles.values()}:
+    used = {section.policy for section in config.roles.values()}
+    for name in (name for name in config.policies if name not in used):
         yield f"policies.{name}: is played by no role; name it in roles.<role>.policy, or remove it."
 
 
@@ -183,8 +184,8 @@ def _model_problems(config: TrainConfig) -> Iterator[str]:
             yield f"model.base={model.base!r}: must be empty, model.warm_start makes the base; remove one of them."
         if warm.hidden_size % (2 * warm.heads):
             yield (
-                f"model.warm_start.hidden_size={warm.hidden_size}: must be a multiple of 2 x heads ({2 * warm.heads}), "
-                "for rotary positions turn pairs of a head's dimensions."
+                f"model.warm_start.hidden_size={warm.hidden_size}: must be a multiple of 2 x heads ({2 * warm.heads}): "
+                "rotary positions turn a head's dimensions in pairs."
             )
 
 
@@ -217,9 +218,9 @@ def _idle_problems(config: TrainConfig) -> Iterator[str]:
 def _role_problems(config: TrainConfig, facts: EnvFacts) -> Iterator[str]:
     """The configuration's roles against the environment's."""
     theirs = ", ".join(facts.agents)
-    for role in config.roles.keys() - facts.agents.keys():
+    for role in (role for role in config.roles if role not in facts.agents):
         yield str(unknown_choice("roles", role, facts.agents))
-    for role in facts.agents.keys() - config.roles.keys():
+    for role in (role for role in facts.agents if role not in config.roles):
         yield f"roles.{role}: is missing; the environment has the roles {theirs}, and each needs a policy."
     warm = config.model.warm_start
     if warm is not None and facts.players and warm.player not in facts.players:

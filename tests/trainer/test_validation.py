@@ -1,0 +1,183 @@
+"""Rules on a configuration's values: each by itself, together, and against the environment."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from at_grpo import choices, validation
+from at_grpo.config import EnvSection, ModelSection, PolicySection, RoleSection, WarmStartSection
+from at_grpo.loading import load_config
+from at_grpo.yaml_io import to_yaml
+from llm_envs.core.errors import UsageError
+from tests.trainer.test_loading import LEAVES, VALID, error_of
+
+# ---- values, each by itself
+
+OUTSIDE: dict[str, str] = {
+    "model.dtype": "int8",
+    "model.warm_start.player": "''",
+    "model.warm_start.steps": "0",
+    "model.warm_start.batch_size": "0",
+    "model.warm_start.learning_rate": "0.0",
+    "model.warm_start.hidden_size": "0",
+    "model.warm_start.layers": "0",
+    "model.warm_start.heads": "0",
+    "model.warm_start.seed": "-1",
+    "policies.team.rank": "0",
+    "policies.team.lora_alpha": "0",
+    "policies.team.target_modules": "[]",
+    "policies.team.beta": "-0.1",
+    "roles.tool.temperature": "0.0",
+    "roles.tool.max_tokens": "0",
+    "roles.tool.stop": "['']",
+    "rollout.instances": "0",
+    "rollout.k": "1",
+    "rollout.grouping": "turns",
+    "rollout.select": "best",
+    "rollout.max_prompt_tokens": "0",
+    "rollout.max_lost_share": "1.0",
+    "rollout.sandbox": "''",
+    "optim.steps": "0",
+    "optim.learning_rate": "0.0",
+    "optim.adam_beta1": "1.0",
+    "optim.adam_beta2": "-0.1",
+    "optim.weight_decay": "-1.0",
+    "optim.max_grad_norm": "0.0",
+    "optim.scheduler": "cosinus",
+    "optim.warmup_steps": "-1",
+    "optim.scale_rewards": "batch",
+    "optim.advantage_factor": "0.0",
+    "optim.micro_batch_size": "0",
+    "optim.loss_type": "grpo",
+    "optim.epsilon": "0.0",
+    "optim.importance_cap": "0.5",
+    "run.output_dir": "''",
+    "run.seed": "-1",
+    "run.save_steps": "0",
+    "run.keep_checkpoints": "0",
+    "run.eval_steps": "-1",
+    "run.eval_instances": "0",
+    "run.log_steps": "0",
+    "run.log_turns": "-1",
+    "run.report_to": "[wandbb]",
+}
+
+
+def test_every_option_with_a_rule_has_a_case_here() -> None:
+    ruled = {
+        path
+        for path, _ in LEAVES
+        for section, rules in validation.RULES.items()
+        if path.rpartition(".")[2] in rules and path in {p for p, _ in leaves_of(section)}
+    }
+    assert ruled == set(OUTSIDE)
+
+
+def leaves_of(section: type) -> list[tuple[str, Any]]:
+    prefixes = {
+        ModelSection: "model.",
+        WarmStartSection: "model.warm_start.",
+        PolicySection: "policies.team.",
+        RoleSection: "roles.tool.",
+    }
+    prefix = prefixes.get(section, f"{section.__name__.removesuffix('Section').lower()}.")
+    return [(f"{prefix}{field.name}", field.type) for field in dataclasses.fields(section)]
+
+
+@pytest.mark.parametrize(("path", "value"), OUTSIDE.items(), ids=OUTSIDE)
+def test_a_value_outside_its_range_is_refused_with_its_path_and_what_is_allowed(
+    path: str, value: str, tmp_path: Path
+) -> None:
+    message = error_of(VALID, f"{path}={value}", folder=tmp_path)
+    assert message.startswith(f"{path}=")
+    assert "must be" in message
+
+
+@pytest.mark.parametrize("path", [path for path, hint in LEAVES if hint is float])
+def test_a_number_that_is_not_finite_is_refused(path: str, tmp_path: Path) -> None:
+    for value in (".nan", ".inf"):
+        assert error_of(VALID, f"{path}={value}", folder=tmp_path).startswith(f"{path}=")
+
+
+def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
+    """UC-110: k=1 is refused with a reason."""
+    assert "a group of one has no baseline" in error_of(VALID, "rollout.k=1", folder=tmp_path)
+
+
+# ---- values together
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (["roles.tool.policy=tem"], "roles.tool.policy='tem': must be one of team. Did you mean 'team'?"),
+        (["policies.other.rank=4"], "policies.other: is played by no role"),
+        (["policies.mlp={}", "roles.tool.policy=mlp"], "policies.mlp: must be a word"),
+        (["policies.default={}", "roles.tool.policy=default"], "policies.default: must be a word"),
+        (["policies.Team={}", "roles.tool.policy=Team"], "policies.Team: must be a word"),
+        (["model.base=''"], "model.base='': name a base model"),
+        (["model.warm_start.steps=3"], "model.base='some/model': must be empty"),
+        (["model.base=''", "model.warm_start.heads=6"], "hidden_size=128: must be a multiple"),
+        (["env.eval_split=train"], "env.eval_split='train': must differ"),
+        (["env.options.split=test"], "env.options.split='test': must be set as env.train_split"),
+        (["env.options.sandbox=locked"], "env.options.sandbox='locked': must be set as rollout.sandbox"),
+        (["rollout.grouping=trajectory", "rollout.select=uniform"], "rollout.select='uniform': has no effect"),
+        (["optim.warmup_steps=5"], "optim.warmup_steps=5: the constant schedule has no warm-up"),
+        (["optim.scheduler=linear", "optim.warmup_steps=500"], "optim.warmup_steps=500: must be at most"),
+        (["optim.loss_type=cispo"], "optim.epsilon=0.2: must be above 1 with loss_type='cispo'"),
+        (["optim.epsilon=1.5"], "optim.epsilon=1.5: must be below 1 with loss_type='dapo'"),
+    ],
+)
+def test_values_that_contradict_each_other_are_refused(overrides: list[str], expected: str, tmp_path: Path) -> None:
+    """UC-176, UC-178: contradictions, and options that would be read by nobody."""
+    assert expected in error_of(VALID, *overrides, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (["env.id=llm_envs/plan_pth-v0"], "env.id='llm_envs/plan_pth-v0': must be one of"),
+        (["env.options.sizze=6"], "size"),
+        (["env.options.size=99"], "size=99"),
+        (["env.train_split=trainn"], "Did you mean 'train'?"),
+        (["env.eval_split=val"], "env.eval_split: "),
+        (["env.options.roles=single"], "roles.solver: is missing"),
+        (["roles.judge.policy=team"], "roles='judge': must be one of planner, tool"),
+        (["env.options.agents={judge: 2}"], "judge"),
+        (["model.base=''", "model.warm_start.player=wek"], "Did you mean 'weak'?"),
+    ],
+)
+def test_the_environment_itself_is_asked(overrides: list[str], expected: str, tmp_path: Path) -> None:
+    """UC-176, and the issue's bad input: unknown env option, role, split."""
+    assert expected in error_of(VALID, *overrides, folder=tmp_path)
+
+
+def test_an_environment_of_someone_else_is_asked_too(tmp_path: Path) -> None:
+    from pettingzoo.env_registry.registration import aec_registry, register
+
+    if "toy/count-v0" not in aec_registry:
+        register("aec", "toy/count-v0", entry_point="tests.trainer.toy_env:count_env")
+    path = tmp_path / "config.yaml"
+    path.write_text(to_yaml(VALID))
+    config = load_config(path, ["env.id=toy/count-v0"])
+    assert config.env == EnvSection(id="toy/count-v0")
+    with pytest.raises(UsageError, match=r"env\.options: .*'no_such'"):
+        load_config(path, ["env.id=toy/count-v0", "env.options.no_such=1"])
+
+
+# ---- the closed sets are those of the libraries
+
+
+def test_the_closed_sets_are_those_of_the_code_that_reads_them() -> None:
+    from transformers import SchedulerType
+    from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
+
+    from at_grpo.advantages import Scale
+    from at_grpo.at_grpo_trainer import PLAIN_SUMS
+
+    assert set(choices.ScaleRewards) == set(Scale)
+    assert set(choices.LossType) == set(PLAIN_SUMS)
+    assert set(choices.Scheduler) <= {scheduler.value for scheduler in SchedulerType}
+    assert set(choices.Tracker) == set(INTEGRATION_TO_CALLBACK)
