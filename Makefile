@@ -23,7 +23,7 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 # A stamp holds for one pyproject.toml in one checkout, since an editable install points at a checkout.
 KEY := $(shell { pwd; cat pyproject.toml; } | cksum | tr ' ' -)
 RUN_STAMP := $(VENV)/.installed-$(KEY)-train-bench
-DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-dev
+DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-classic-dev
 
 TEST_ENV := OMP_NUM_THREADS=1
 # A file stays on one worker, so that its fixtures are built once.

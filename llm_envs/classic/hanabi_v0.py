@@ -28,7 +28,7 @@ back. All agents have won when every firework is complete.
 |---|---|---|
 | `players` | 2 | 2 to 5, not more than colors |
 | `colors`, `ranks` | 5, 5 | 2 to 5 |
-| `hand_size` | 5 | 2 to 5 |
+| `hand_size` | 5 | 2 to 5, within the deck of `2 * ranks * colors` cards |
 | `max_information_tokens`, `max_life_tokens` | 8, 3 | hints and mistakes at the start |
 | `roles` | `player` for all | a role for each agent |
 | `max_cycles` | 100 | most turns of one agent, invalid replies included |
@@ -45,7 +45,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Unpack
 
 from llm_envs.classic.entry import PlayOptions, classic
-from llm_envs.core.errors import whole_number
+from llm_envs.core.errors import require, whole_number
 from llm_envs.core.foreign import Game
 from llm_envs.core.options import entry_points, options_passed_to
 from llm_envs.wrappers.action_text import Choices, Labels
@@ -112,14 +112,18 @@ def raw_env(
 ) -> TextualizedEnv:
     """The environment without wrappers; the module's page explains the options."""
     colors = whole_number("colors", colors, least=2, most=5)
+    ranks = whole_number("ranks", ranks, least=2, most=5)
+    deck = 2 * ranks * colors  # of each colour three of the lowest rank, one of the highest, two of the others
     game_options = {
         "colors": colors,
         "players": whole_number("players", players, least=2, most=colors),
-        "ranks": whole_number("ranks", ranks, least=2, most=5),
+        "ranks": ranks,
         "hand_size": whole_number("hand_size", hand_size, least=2, most=5),
         "max_information_tokens": whole_number("max_information_tokens", max_information_tokens, least=0),
         "max_life_tokens": whole_number("max_life_tokens", max_life_tokens, least=1),
     }
+    # OpenSpiel ends the whole process over a deck that is too small.
+    require(hand_size * players <= deck, "hand_size", hand_size, f"at most {deck // players} for a deck of {deck} cards")
     return classic(
         "hanabi-v5",
         HanabiText(rules=RULES),

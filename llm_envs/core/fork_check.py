@@ -10,6 +10,7 @@ import numpy as np
 
 from llm_envs.core.foreign import Game, Recording, Way, stack_of
 from llm_envs.core.fork import ForkError
+from llm_envs.core.stepping import is_over
 
 PLIES = 20  # actions that are compared in all
 ROUNDS = 24  # games that may be begun to get there; some end after one action
@@ -107,11 +108,6 @@ def _play(game: Recording, rng: random.Random, plies: int) -> list[tuple[Any, An
         game.step(action)
         line.append((action, view(game.env)))
     return line
-
-
-def is_over(env: Game) -> bool:
-    """Whether no agent can act any more."""
-    return all(env.terminations[agent] or env.truncations[agent] for agent in env.agents)
 
 
 def action_mask(env: Game, agent: str, observation: Any) -> Any:

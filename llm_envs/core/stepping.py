@@ -1,4 +1,4 @@
-"""Stepping without blocking, whatever wraps the environment."""
+"""Stepping without blocking, and when nothing is left to step, whatever wraps the environment."""
 
 import asyncio
 from typing import Any
@@ -16,3 +16,8 @@ async def astep(env: AECEnv[Any, Any, Any], action: Any) -> None:
         await env.astep(action)
     else:
         await asyncio.to_thread(env.step, action)
+
+
+def is_over(env: AECEnv[Any, Any, Any]) -> bool:
+    """Whether no agent can act any more; those that are left only leave."""
+    return all(env.terminations[agent] or env.truncations[agent] for agent in env.agents)

@@ -42,7 +42,7 @@ def _entry(key: str, space: Space[Any], value: Any) -> str:
 
 
 def array_text(array: NDArray[Any]) -> str:
-    """A number, a row of numbers, rows of numbers, or numbered planes of rows (of three axes, the last is the channel)."""
+    """A number, a row of numbers, rows of numbers, or numbered planes of rows; a third axis is the channel."""
     if array.ndim == 0:
         return number_text(array.item())
     if array.ndim == 1:

@@ -12,11 +12,11 @@ from pettingzoo import AECEnv
 from llm_envs.core.env import MAX_ACTION, MAX_OBSERVATION, OnInvalid
 from llm_envs.core.errors import UsageError
 from llm_envs.core.foreign import Game, Recording
-from llm_envs.core.fork_check import is_over
 from llm_envs.core.instances import InstanceStream
 from llm_envs.core.parsing import Unparsed, clean_text, last_answer, strip_thinking
 from llm_envs.core.roles import role_of
 from llm_envs.core.spaces import TextObservation, TextSpace
+from llm_envs.core.stepping import is_over
 from llm_envs.core.task import Split
 from llm_envs.wrappers.action_text import Choices
 from llm_envs.wrappers.game_text import GameText
