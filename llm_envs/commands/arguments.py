@@ -7,6 +7,8 @@ from typing import Any
 
 from llm_envs.core.errors import UsageError
 from llm_envs.core.task import Split
+from llm_envs.players import Env
+from llm_envs.registry import make
 
 
 def add_env(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +45,19 @@ def pairs(argument: str, texts: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--{argument} {text}: must be NAME=VALUE, each name once.")
         found[name] = value
     return found
+
+
+def make_env(name: str, options: dict[str, Any]) -> Env:
+    """The environment.
+
+    Raises:
+        UsageError: no such environment or option, or one whose extra is not installed.
+    """
+    try:
+        env: Env = make(name, **options)
+    except ImportError as error:
+        raise UsageError(f"env {name}: {error}") from error
+    return env
 
 
 def env_options(texts: Sequence[str]) -> dict[str, Any]:

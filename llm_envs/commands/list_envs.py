@@ -3,9 +3,11 @@
 import argparse
 import importlib
 
+from llm_envs.commands.arguments import make_env
 from llm_envs.commands.output import print_table
+from llm_envs.core.errors import UsageError
 from llm_envs.core.roles import role_of
-from llm_envs.registry import MODULES, make
+from llm_envs.registry import ENVIRONMENTS
 
 HELP = "list the environments"
 
@@ -17,9 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:  # noqa: ARG001  # the protocol's signature
     """Print id, roles and summary of every environment."""
     rows: list[tuple[str, str, str]] = []
-    for env_id, module in MODULES.items():
-        roles = dict.fromkeys(role_of(agent) for agent in make(env_id).possible_agents)
+    for env_id, module in ENVIRONMENTS.items():
         summary = (importlib.import_module(module).__doc__ or "").partition("\n")[0]
-        rows.append((env_id, ", ".join(roles), summary))
+        try:
+            roles = ", ".join(dict.fromkeys(role_of(agent) for agent in make_env(env_id, {}).possible_agents))
+        except UsageError:
+            roles = "needs an extra"  # which one, `show` says
+        rows.append((env_id, roles, summary))
     print_table(("id", "roles", "about"), rows)
     return 0

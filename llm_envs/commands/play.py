@@ -3,14 +3,14 @@
 import argparse
 from pathlib import Path
 
-from llm_envs.commands.arguments import add_env, add_instance, env_options, pairs
-from llm_envs.core.errors import unknown_choice
+from llm_envs.commands.arguments import add_env, add_instance, env_options, make_env, pairs
+from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.roles import role_of
 from llm_envs.episode import Ending, Episode, Turn, write_episodes
 from llm_envs.play import play
 from llm_envs.players import Env, Player, ReferencePlayer
 from llm_envs.players.human import HumanPlayer
-from llm_envs.registry import make, normalise_id
+from llm_envs.registry import normalise_id
 
 HELP = "watch reference players, or play a role in the terminal"
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="ROLE=PLAYER",
         help="who plays a role: human, or a reference player such as oracle; the role `all` stands for those not named "
-        "(default: all=oracle)",
+        "(default: all=oracle, or what the environment has instead)",
     )
     parser.add_argument("--save", type=Path, metavar="FILE", help="append the episode to a JSONL file")
 
@@ -33,9 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play; 0 whoever wins, 1 if the sandbox failed."""
     options = env_options(args.set)
-    env = make(args.env, **{"render_mode": "human", **options})
-    names = {"all": "oracle", **pairs("role", args.role)}
-    seats = {role: _player(name, env, args.seed or 0) for role, name in names.items()}
+    env = make_env(args.env, {"render_mode": "human", **options})
+    known = _reference_players(env)
+    names = {"all": "oracle" if "oracle" in known else known[0], **pairs("role", args.role)}
+    seats = {role: _player(name, known, args.seed or 0) for role, name in names.items()}
     played_by = {role: names.get(role, names["all"]) for role in map(role_of, env.possible_agents)}
 
     def follow(turn: Turn) -> None:
@@ -63,10 +64,18 @@ def run(args: argparse.Namespace) -> int:
     return 1 if episode.ending is Ending.ERROR else 0
 
 
-def _player(name: str, env: Env, seed: int) -> Player:
+def _reference_players(env: Env) -> tuple[str, ...]:
+    """The players that the environment brings. Raises `UsageError` where it is no text environment."""
+    task = getattr(env.unwrapped, "task", None)
+    if task is None:
+        raise UsageError(f"env {env}: is no text environment; llm_envs.wrappers.textualize makes one of it.")
+    players: tuple[str, ...] = task.players
+    return players
+
+
+def _player(name: str, known: tuple[str, ...], seed: int) -> Player:
     if name == "human":
         return HumanPlayer()
-    known = env.unwrapped.task.players
     if name not in known:
         raise unknown_choice("player", name, ("human", *known))
     return ReferencePlayer(name, seed)
@@ -77,5 +86,5 @@ def _summary(episode: Episode) -> str:
     cycles = episode.turns[-1].cycle + 1 if episode.turns else 0
     if episode.ending is Ending.ERROR:
         return f"the sandbox failed in cycle {cycles + 1}: {episode.error}"
-    verdict = "solved" if episode.success else "not solved"
-    return f"{verdict} after {cycles} cycles ({episode.ending}); returns: {returns}"
+    verdict = "success" if episode.success else "no success"
+    return f"{verdict} after {cycles} {'cycle' if cycles == 1 else 'cycles'} ({episode.ending}); returns: {returns}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pettingzoo import AECEnv
 
 import llm_envs
 from llm_envs import commands
@@ -44,12 +45,12 @@ def test_an_unknown_command_is_one_line_with_the_nearest(capsys: Captured) -> No
     ("arguments", "words"),
     [
         (["play", "plan_pth_v0"], "Did you mean 'llm_envs/plan_path-v0'?"),
-        (["play", "plan_path_v0", "--set", "siz=5"], "Did you mean 'size'?"),
+        (["play", "plan_path_v0", "--set", "wals=5"], "Did you mean 'walls'?"),
         (["play", "plan_path_v0", "--set", "size"], "must be NAME=VALUE"),
         (["play", "plan_path_v0", "--set", "size=5", "--set", "size=6"], "each name once"),
         (["play", "plan_path_v0", "--set", "size=big"], "from 4 to 16"),
         (["play", "plan_path_v0", "--role", "planer=oracle"], "has the roles tool, planner"),
-        (["play", "plan_path_v0", "--role", "planner=orcale"], "Did you mean 'oracle'?"),
+        (["play", "plan_path_v0", "--role", "planner=oracl"], "Did you mean 'oracle'?"),
         (["play", "plan_path_v0", "--index", "-1"], "a whole number >= 0"),
         (["show", "plan_path"], "Did you mean 'llm_envs/plan_path-v0'?"),
     ],
@@ -70,6 +71,30 @@ def test_list_is_one_line_an_environment_in_a_pipe(capsys: Captured) -> None:
     assert any(line.startswith("llm_envs/plan_path-v0\ttool, planner\t") for line in lines)
 
 
+def test_an_environment_without_its_extra_is_listed_and_explained(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """UC-181."""
+
+    def lacking(name: str, **options: object) -> None:
+        raise ImportError("Install the extra: pip install 'llm-envs[classic]'")
+
+    monkeypatch.setattr("llm_envs.commands.arguments.make", lacking)
+    assert main(["list"]) == 0
+    assert "llm_envs/chess-v0\tneeds an extra\t" in capsys.readouterr().out
+    for command in ("show", "play"):
+        assert main([command, "chess_v0"]) == 2
+        assert "llm-envs[classic]" in capsys.readouterr().err
+
+
+def test_an_environment_that_speaks_no_text_is_refused_with_the_way_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr("llm_envs.commands.arguments.make", lambda name, **options: AECEnv())
+    assert main(["play", "other/game-v1"]) == 2
+    assert "textualize" in capsys.readouterr().err
+
+
 def test_show_prints_the_page_and_what_each_agent_sees(capsys: Captured) -> None:
     assert main(["show", *LOCAL, "--index", "2"]) == 0
     shown = capsys.readouterr().out
@@ -82,7 +107,7 @@ def test_play_shows_every_turn_and_the_result_without_colour_in_a_pipe(capsys: C
     shown = capsys.readouterr().out
     assert "[cycle 1] tool_0 (greedy)" in shown
     assert "[cycle 1] planner_0 (oracle)" in shown
-    assert "solved after 1 cycles (terminated)" in shown
+    assert "\nsuccess after 1 cycle (terminated); returns: " in shown
     assert "\x1b" not in shown
 
 

@@ -129,7 +129,7 @@ def test_wrong_seats_are_refused_before_anything_is_played(players: dict[str, Pl
 
 def test_an_unknown_reference_player_is_refused_with_those_that_exist() -> None:
     with pytest.raises(UsageError, match=r"oracle, random\. Did you mean 'oracle'\?"):
-        play(ladder(), {"all": ReferencePlayer("orcale")})
+        play(ladder(), {"all": ReferencePlayer("oracl")})
 
 
 def test_many_episodes_at_once_equal_one_after_the_other() -> None:

@@ -4,12 +4,15 @@ import itertools
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from llm_envs import plan_path_v0
 from llm_envs.core.env import TextAECEnv
 from llm_envs.core.errors import UsageError
 from llm_envs.plan_path.task import PlanPathTask
 from llm_envs.sandbox.base import Outcome, Program, Sandbox, Status
+from tests.llm_envs.plan_path.strategies import MOVE_LISTS
 
 OPEN = "@....\n.....\n.....\n.....\n....G"
 WALLED = "@...\n.##.\n.##.\n...G"
@@ -225,6 +228,71 @@ def test_the_oracle_tool_computes_its_list_from_the_grid_it_reads(sandbox: Sandb
     env.step(reply)
     assert env.infos["tool_0"]["local_reward"] == 0.0
     assert len(env.snapshot.candidate) == 5
+
+
+class Forbidden:
+    """A sandbox that nobody may use."""
+
+    name = "unsafe"
+
+    def run(self, programs: Any) -> None:
+        raise AssertionError(f"a program was run: {programs}")
+
+
+@pytest.mark.parametrize("roles", ["team", "single"])
+def test_noise_starts_no_program(roles: str) -> None:
+    """UC-004: 500 samples of the action space, each an invalid reply."""
+    env = plan_path_v0.raw_env(roles=roles, sandbox=Forbidden(), max_cycles=500)
+    env.reset(seed=0)
+    for agent in env.possible_agents:
+        env.action_space(agent).seed(0)
+    for _ in range(500):
+        agent = env.agent_selection
+        env.step(env.action_space(agent).sample())
+        assert env.infos[agent]["invalid"]
+        assert env.rewards[agent] == -1.0
+
+
+class Prints:
+    """A sandbox whose programs print their own source."""
+
+    name = "unsafe"
+
+    def run(self, programs: Any) -> list[Outcome]:
+        return [printed(program.code) for program in programs]
+
+
+REPLIES = st.one_of(
+    MOVE_LISTS.map(" ".join),
+    MOVE_LISTS.map(lambda moves: f"```python\n{' '.join(moves)}\n```"),
+    st.sampled_from(["", "upright", "<answer></answer>", "up " * 30]),
+)
+
+
+@given(
+    index=st.integers(0, 500),
+    alpha=st.sampled_from([0.01, 0.5, 1.0, 10.0]),
+    roles=st.sampled_from(["team", "single"]),
+    replies=st.lists(REPLIES, min_size=1, max_size=12),
+)
+def test_every_unsolved_episode_returns_less_than_the_oracle(
+    index: int, alpha: float, roles: str, replies: list[str]
+) -> None:
+    """Whatever is said, for every agent; and success is reported at the goal only."""
+    env = plan_path_v0.raw_env(size=4, min_path=3, walls=0.1, alpha=alpha, roles=roles, sandbox=Prints())
+    env.reset(options={"index": index})
+    returns = dict.fromkeys(env.possible_agents, 0.0)
+    for reply in replies:
+        if any(env.terminations.values()) or any(env.truncations.values()):
+            break
+        env.step(reply)
+        returns = {agent: value + env.rewards[agent] for agent, value in returns.items()}
+    at_goal = env.snapshot.position == env.snapshot.board.goal
+    assert all(info["success"] is at_goal for info in env.infos.values())
+    oracle = alpha  # the whole way, and no penalty
+    assert all(value <= oracle + 1e-9 for value in returns.values())
+    if not at_goal:
+        assert all(value < oracle - 1e-9 for value in returns.values())
 
 
 @pytest.mark.parametrize(
