@@ -1,5 +1,6 @@
 """What a run shows, what it leaves behind, and how it stops: on real training runs of a tiny model."""
 
+import asyncio
 import dataclasses
 import io
 import json
@@ -52,7 +53,9 @@ class SavingTrainer(ATGRPOTrainer):
 
 def settings(folder: Path, **run: Any) -> TrainConfig:
     config = run_config(folder, steps=4)
-    return dataclasses.replace(config, run=dataclasses.replace(config.run, **({"log_steps": 2, "save_steps": 2} | run)))
+    return dataclasses.replace(
+        config, run=dataclasses.replace(config.run, **({"log_steps": 2, "save_steps": 100} | run))
+    )
 
 
 def groups_of(step: int) -> list[Group]:
@@ -133,7 +136,7 @@ def test_every_log_is_a_line_of_the_metrics_file(tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_cuts_what_its_former_self_logged_later(tmp_path: Path) -> None:
-    config = settings(tmp_path, log_steps=1)
+    config = settings(tmp_path, log_steps=1, save_steps=2)
     train(config, MetricsLog(tmp_path))
     before = read_metrics(tmp_path / METRICS)
     with (tmp_path / METRICS).open("a") as file:
@@ -271,8 +274,13 @@ def test_a_signal_lets_the_iteration_finish_and_leaves_a_checkpoint_to_go_on_fro
 ) -> None:
     before = handlers()
     stop = StopOnSignal()
-    config = settings(tmp_path, save_steps=100)
-    trainer = train(config, stop, on_collect=lambda step: os.kill(os.getpid(), number) if step == 1 else None)
+    config = settings(tmp_path)
+
+    async def interrupted() -> None:
+        os.kill(os.getpid(), number)
+
+    # The rollouts run in an event loop, which has a way of its own with Ctrl-C.
+    trainer = train(config, stop, on_collect=lambda step: asyncio.run(interrupted()) if step == 1 else None)
     assert stop.requested
     assert trainer.state.global_step == 2
     assert latest_checkpoint(tmp_path) == tmp_path / "checkpoint-2"
@@ -308,7 +316,7 @@ def test_without_a_signal_the_run_goes_to_its_end(tmp_path: Path) -> None:
 
 def test_a_real_trainer_s_checkpoint_holds_every_policy_and_its_configuration(tmp_path: Path) -> None:
     """UC-160: an adapter for each role, different from each other and from the start."""
-    train(settings(tmp_path))
+    train(settings(tmp_path, save_steps=2))
     newest = latest_checkpoint(tmp_path)
     assert newest is not None
     assert newest.name == "checkpoint-4"
