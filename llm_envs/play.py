@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from llm_envs.core.errors import UsageError
@@ -52,38 +53,55 @@ async def aplay(
     start = str(env.state())
     if on_start is not None:
         on_start()
-    turns: list[Turn] = []
-    returns = dict.fromkeys(env.possible_agents, 0.0)
-    success, ending, error = bool(env.infos[env.agent_selection]["success"]), Ending.TRUNCATED, None
-    while env.agents:
-        agent = env.agent_selection
-        if env.terminations[agent] or env.truncations[agent]:
-            ending = Ending.TERMINATED if env.terminations[agent] else Ending.TRUNCATED
-            env.step(None)  # how a dead agent leaves in PettingZoo
-            continue
-        try:
-            turns.append(await _take_turn(env, agent, seats[role_of(agent)]))
-        except SandboxError as failure:
-            ending, error, success = Ending.ERROR, str(failure), False
-            break
-        if on_turn is not None:
-            on_turn(turns[-1])
-        for other, reward in env.rewards.items():
-            returns[other] += reward
-        success = bool(env.infos[agent]["success"])
+    course = await _play_out(env, seats, on_turn)
     return Episode(
         env=env_id or str(env),
         split=str(env.unwrapped.split),
         index=env.unwrapped.index,
         players={role: player.name for role, player in seats.items()},
         start=start,
-        turns=tuple(turns),
-        returns=returns,
-        success=success,
-        ending=ending,
+        turns=tuple(course.turns),
+        returns=course.returns,
+        success=course.success,
+        ending=course.ending,
         options=dict(options or {}),
-        error=error,
+        error=course.error,
     )
+
+
+@dataclass(slots=True)
+class _Course:
+    """How an episode went so far."""
+
+    returns: dict[str, float]
+    success: bool
+    turns: list[Turn] = field(default_factory=list)
+    ending: Ending = Ending.TRUNCATED
+    error: str | None = None
+
+
+async def _play_out(env: Env, seats: Mapping[str, Player], on_turn: Callable[[Turn], None] | None) -> _Course:
+    """Play an environment that was just reset to its end."""
+    success = bool(env.infos[env.agent_selection]["success"])
+    course = _Course(dict.fromkeys(env.possible_agents, 0.0), success)
+    while env.agents:
+        agent = env.agent_selection
+        if env.terminations[agent] or env.truncations[agent]:
+            course.ending = Ending.TERMINATED if env.terminations[agent] else Ending.TRUNCATED
+            env.step(None)  # how a dead agent leaves in PettingZoo
+            continue
+        try:
+            turn = await _take_turn(env, agent, seats[role_of(agent)])
+        except SandboxError as failure:
+            course.ending, course.error, course.success = Ending.ERROR, str(failure), False
+            break
+        course.turns.append(turn)
+        if on_turn is not None:
+            on_turn(turn)
+        for other, reward in env.rewards.items():
+            course.returns[other] += reward
+        course.success = bool(env.infos[agent]["success"])
+    return course
 
 
 def _instance_options(split: str | None, index: int | None) -> dict[str, Any]:
