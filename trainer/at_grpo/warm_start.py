@@ -105,30 +105,31 @@ def _sandbox(config: TrainConfig) -> Sandbox:
 
 def demonstrate(config: TrainConfig, count: int, sandbox: Sandbox) -> list[Demonstration]:
     """The first `count` turns of the warm start's player in every role, on instances of the training split."""
-    section = config.model.warm_start or WarmStartSection()
-    demonstrations: list[Demonstration] = []
-    step = 0
-    while len(demonstrations) < count:
-        # A seed of its own: reinforcement learning should not begin on the instances that were demonstrated.
-        indices = instance_indices(derive_seed(section.seed, "demonstrations"), step, EPISODES_AT_ONCE)
-        demonstrations += asyncio.run(_play(config, section, sandbox, indices))
-        step += 1
-    return demonstrations[:count]
+    return asyncio.run(_demonstrate(config, config.model.warm_start or WarmStartSection(), count, sandbox))
 
 
-async def _play(
-    config: TrainConfig, section: WarmStartSection, sandbox: Sandbox, indices: Sequence[int]
+async def _demonstrate(
+    config: TrainConfig, section: WarmStartSection, count: int, sandbox: Sandbox
 ) -> list[Demonstration]:
-    runs = SharedRuns(sandbox)  # a weak player's programs repeat: a few hundred runs serve thousands of turns
     player = ReferencePlayer(section.player, section.seed)
+    runs = SharedRuns(sandbox)  # a weak player's programs repeat: a hundred runs serve thousands of turns
+    seed = derive_seed(
+        section.seed, "demonstrations"
+    )  # of its own: these are not the instances of the first iterations
 
-    async def one(index: int) -> list[Demonstration]:
+    async def play(index: int) -> list[Demonstration]:
         env: Any = llm_envs.make(config.env.id, **config.env.options)
         env.unwrapped.sandbox = runs
         episode = await aplay(env, {"all": player}, split=config.env.train_split, index=index)
         return [Demonstration(turn.observation, turn.reply) for turn in episode.turns]
 
-    return [turn for turns in await asyncio.gather(*map(one, indices)) for turn in turns]
+    demonstrations: list[Demonstration] = []
+    wave = 0
+    while len(demonstrations) < count:
+        for turns in await asyncio.gather(*map(play, instance_indices(seed, wave, EPISODES_AT_ONCE))):
+            demonstrations += turns
+        wave += 1
+    return demonstrations[:count]
 
 
 def imitate(
