@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from transformers.utils.logging import is_progress_bar_enabled
 
 from at_grpo import cli, versions
 from at_grpo.checkpointing import latest_checkpoint
@@ -77,6 +78,7 @@ def test_training_gets_the_file_with_the_overrides_wherever_they_stand(
     for turned in (words, [*words[1:], words[0]], [words[0], words[3], words[4], *words[1:3]]):
         assert main(["train", *turned]) == 0
     assert calls == [(wanted, None)] * 3
+    assert not is_progress_bar_enabled(), "transformers' bars for reading and writing files"
 
 
 def test_a_bundled_configuration_is_named_without_its_folder(calls: list[Call], tmp_path: Path) -> None:

@@ -85,8 +85,11 @@ def _train(args: argparse.Namespace, overrides: list[str]) -> int:
     check_trackers(config.run.report_to)
     if checkpoint is None:
         check_unused(Path(config.run.output_dir))
+    from transformers.utils.logging import disable_progress_bar
+
     from at_grpo.train import run
 
+    disable_progress_bar()  # a bar for each file it reads or writes; the run has one of its own
     run(config, checkpoint)
     return 0
 
