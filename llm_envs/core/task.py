@@ -49,10 +49,13 @@ class Task(Protocol[StateT, ActionT]):
 
     The team reward of a step is `potential(after) - potential(before)`: it telescopes, so no episode earns by going
     round in circles (potential-based shaping, Ng et al. 1999, with the potential of the solved state equal to 1).
+
+    A task may also have `secrets(state) -> Sequence[str]`: texts that no observation may hold, such as hidden tests;
+    the conformance kit looks for them.
     """
 
     roles: tuple[str, ...]
-    players: tuple[str, ...]  # the reference players this task has, e.g. ("oracle", "greedy", "random")
+    players: tuple[str, ...]  # its reference players; an "oracle" that solves every instance is among them
 
     def instance(self, split: Split, index: int) -> StateT:
         """The start of instance `index` (>= 0) of a split.

@@ -3,13 +3,17 @@
 import subprocess
 import sys
 
+from llm_envs import plan_path_v0
+from llm_envs.play import play
+from llm_envs.players import ReferencePlayer
+
 PROGRAM = """
 from llm_envs import plan_path_v0
 from llm_envs.play import play
 from llm_envs.players import ReferencePlayer
 
 for options in ({"observation": "local"}, {"roles": "single"}):
-    env = plan_path_v0.env(sandbox="unsafe", **options)
+    env = plan_path_v0.env(sandbox="unsafe", max_cycles=3, **options)
     for player in ("random", "weak", "greedy"):
         print(play(env, {"all": ReferencePlayer(player)}, index=None, seed=7, options=options).to_json())
     env.reset(seed=3)
@@ -21,6 +25,14 @@ for options in ({"observation": "local"}, {"roles": "single"}):
 """
 
 
+def test_another_seed_gives_another_episode() -> None:
+    """Negative control of the test below."""
+    env = plan_path_v0.env(roles="single", observation="local")
+    players = {"all": ReferencePlayer("greedy")}
+    assert play(env, players, index=None, seed=7) == play(env, players, index=None, seed=7)
+    assert play(env, players, index=None, seed=7) != play(env, players, index=None, seed=8)
+
+
 def test_transcripts_are_byte_equal_in_processes_with_different_hash_seeds() -> None:
     """UC-010."""
     runs = [
@@ -29,4 +41,4 @@ def test_transcripts_are_byte_equal_in_processes_with_different_hash_seeds() -> 
     ]
     assert [run.returncode for run in runs] == [0, 0], runs[0].stderr.decode()
     assert runs[0].stdout == runs[1].stdout
-    assert len(runs[0].stdout) > 10_000
+    assert len(runs[0].stdout) > 5_000
