@@ -7,6 +7,7 @@ process. Works wherever Python does, but on Windows without limits.
 
 import asyncio
 import logging
+import math
 import os
 import signal
 import subprocess
@@ -25,23 +26,26 @@ logger = logging.getLogger(__name__)
 GUARANTEES = frozenset({"memory"}) if sys.platform == "linux" else frozenset[str]()
 # the new process limits itself: where there are threads, nothing may run between a fork and an exec
 _BOOT = """
-import sys
-cpu, memory, output, path, *sys.argv = sys.argv[1:]
+import runpy, sys
+cpu, memory, output, stack, *sys.argv = sys.argv[1:]
 try:
     import resource
 except ImportError:
     pass
 else:
-    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu) + 1))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (int(output), int(output)))
+    limits = {"RLIMIT_CPU": cpu, "RLIMIT_FSIZE": output, "RLIMIT_STACK": stack}
     if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
+        limits["RLIMIT_AS"] = memory
+    for name, most in limits.items():
+        hard = resource.getrlimit(getattr(resource, name))[1]
+        most = int(most) if hard == resource.RLIM_INFINITY else min(int(most), hard)
+        resource.setrlimit(getattr(resource, name), (most, hard))
 sys.set_int_max_str_digits(0)
-with open(path, encoding="utf-8", errors="surrogateescape") as file:
-    code = compile(file.read(), sys.argv[0], "exec", dont_inherit=True)
+sys.dont_write_bytecode = True
 sys.path.insert(0, "")
-exec(code, {"__name__": "__main__", "__builtins__": __builtins__})
+runpy.run_path(sys.argv[0], run_name="__main__")
 """
+_STACK_BYTES = 512 << 20
 _INTERPRETER_BYTES = 64 << 20  # address space of a Python that has not done anything
 
 
@@ -92,12 +96,12 @@ def _run_in(folder: Path, program: Program) -> Outcome:
     """Streams are files: no program can block us by not reading, by not ending its output, or by a flood of it."""
     work = folder / "work"
     work.mkdir()
-    for path, text in ((folder / "code", program.code), (folder / "in", program.stdin)):
-        path.write_bytes(text.encode(errors="replace"))
-    for name, text in program.files:
+    for name, text in (*program.files, ("../in", program.stdin)):
         (work / name).write_bytes(text.encode(errors="replace"))
-    limits = (int(program.cpu_s) + 1, _INTERPRETER_BYTES + (program.memory_mb << 20), program.output_bytes + 1)
-    command = [sys.executable, "-I", "-S", "-c", _BOOT, *map(str, limits), str(folder / "code"), "main.py"]
+    (work / "main.py").write_bytes(program.code.encode(errors="surrogatepass"))
+    memory = _INTERPRETER_BYTES + (program.memory_mb << 20)
+    limits = (math.ceil(program.cpu_s), memory, program.output_bytes + 1, _STACK_BYTES)
+    command = [sys.executable, "-I", "-c", _BOOT, *map(str, limits), "main.py"]
     environment = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     started = time.monotonic()
     with (folder / "in").open("rb") as stdin, (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:

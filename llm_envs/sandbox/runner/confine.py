@@ -42,6 +42,8 @@ class Confinement:
         if uid is not None:
             os.setgroups([])
             os.chown(folder, uid, uid)
+        else:
+            libc.give_up_capabilities()  # of a root that cannot change its uid
         self.library = self._keep_library_within_reach() if uid is not None else None
 
     @property
@@ -68,6 +70,8 @@ class Confinement:
     def enter(self) -> None:
         """Close the rest of the cage around the calling process, for good. Raises OSError where any part fails."""
         if self._uid is not None:
+            for stream in range(3):
+                os.fchmod(stream, 0o666)  # pipes of the runner's: /dev/stdin opens them anew
             os.setresgid(self._uid, self._uid, self._uid)
             os.setresuid(self._uid, self._uid, self._uid)
         else:

@@ -29,3 +29,9 @@ def prctl(option: int, argument: int, pointer: int = 0) -> None:
 def syscall(number: int, *arguments: object) -> int:
     """A raw system call; arguments are ctypes values, so that none is cut to 32 bits. Raises OSError."""
     return _checked(_libc.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
+
+
+def give_up_capabilities() -> None:
+    """Keep no privilege that a root uid may bring along (capset of nothing, version 3). Raises OSError."""
+    header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    _checked(_libc.capset(header, nothing), "capset")

@@ -25,6 +25,7 @@ def prepare_process() -> None:
 
     def end(number: int, _frame: FrameType | None) -> None:
         if os.getpid() == runner:
+            signal.signal(number, signal.SIG_IGN)  # once is enough
             raise SystemExit
         signal.signal(number, signal.SIG_DFL)  # a program, or a process of one: forks do not spend time on this before
         os.kill(os.getpid(), number)

@@ -4,6 +4,7 @@ import gc
 import marshal
 import os
 import resource
+import traceback
 from collections.abc import Sequence
 from mmap import MADV_DONTNEED, mmap
 
@@ -154,14 +155,29 @@ def main() -> None:
     except OSError as error:
         _write_all([wire.framed(f"-{error}".encode())])
         return
-    try:
-        server.prove()
-        _write_all([wire.framed(b"+")])
-        while True:
-            server.serve()
-    except (EOFError, OwnerGoneError, BrokenPipeError):
-        pass
-    except _ProofError as error:
-        _write_all([wire.framed(f"-{error}".encode())])
-    finally:
-        server.end()
+    _serve_until_the_end(server)
+
+
+def _serve_until_the_end(server: Server) -> None:
+    """Whatever ends it, `Server.end` is done; the signal of the owner's death may come in the midst of that, once."""
+    proven = ending = ended = False
+    while not ended:
+        try:
+            if not proven:
+                server.prove()
+                proven = True
+                _write_all([wire.framed(b"+")])
+            while not ending:
+                server.serve()
+            server.end()
+            ended = True
+        except (EOFError, OwnerGoneError, BrokenPipeError, SystemExit):
+            proven = ending = True
+        except _ProofError as error:
+            proven = ending = True
+            _write_all([wire.framed(f"-{error}".encode())])
+        except Exception:  # the boundary of a process: the owner reads the last line of this
+            if ending:
+                raise
+            proven = ending = True
+            traceback.print_exc()

@@ -8,7 +8,7 @@ import time
 
 INTERVAL_S = 0.05
 FOLDER_BYTES = 64 << 20
-FOLDER_ENTRIES = 4096
+FOLDER_ENTRIES = 1024
 _PAGE = os.sysconf("SC_PAGESIZE")
 
 

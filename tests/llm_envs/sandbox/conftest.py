@@ -1,0 +1,52 @@
+"""The cages that are tested: those that work here, each started once."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llm_envs.sandbox.base import Sandbox
+from llm_envs.sandbox.locked import LockedSandbox
+from llm_envs.sandbox.locked import unavailable as locked_unavailable
+from llm_envs.sandbox.unsafe import UnsafeSandbox
+from tests.llm_envs.sandbox.attacks import Target, target
+
+
+def require_locked() -> None:
+    """Skip, with the reason, where the cage does not work."""
+    if reason := locked_unavailable():
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def locked() -> Iterator[LockedSandbox]:
+    """The `locked` cage with two slots, whatever the machine."""
+    require_locked()
+    sandbox = LockedSandbox(slots=2)
+    yield sandbox
+    sandbox.close()
+
+
+@pytest.fixture(scope="session")
+def unsafe() -> Iterator[UnsafeSandbox]:
+    """No cage; for what every sandbox promises and no guarantee covers."""
+    sandbox = UnsafeSandbox(slots=2)
+    yield sandbox
+    sandbox.close()
+
+
+@pytest.fixture(params=[pytest.param("locked", marks=pytest.mark.needs("landlock")), "unsafe"])
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    """Every cage in turn."""
+    found: Sandbox = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture(scope="session")
+def aim() -> Iterator[Target]:
+    """What attacks go for, in a place that file modes protect from nobody."""
+    with tempfile.TemporaryDirectory(prefix="llm-envs-target-") as folder:
+        Path(folder).chmod(0o777)
+        with target(Path(folder)) as found:
+            yield found
