@@ -60,11 +60,11 @@ class Labels:
         return ", ".join(self.actions) if any(" " in label for label in self.actions) else " ".join(self.actions)
 
     def parse(self, answer: str) -> Any:
-        wanted = _folded(answer)
+        wanted = folded(answer)
         for label, action in self.actions.items():
-            if _folded(label) == wanted:
+            if folded(label) == wanted:
                 return action
-        known = any(_folded(label) == wanted for label in self.known)
+        known = any(folded(label) == wanted for label in self.known)
         return Unparsed(f"{_quoted(answer)} is {'not legal now' if known else 'none of the actions'}")
 
     def sample(self, rng: random.Random) -> str:
@@ -208,7 +208,8 @@ class FreeText:
         return "".join(rng.choice(letters) for _ in range(rng.randint(self.least, min(self.most, self.least + QUOTED))))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """What of a label matters: not its case, not how it is spaced."""
     return " ".join(text.split()).casefold()
 
 

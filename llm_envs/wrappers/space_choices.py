@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import Space, spaces
 
 from llm_envs.core.errors import UsageError, require
-from llm_envs.wrappers.action_text import Choices, Entry, FreeText, Labels, Numbers, Several
+from llm_envs.wrappers.action_text import Choices, Entry, FreeText, Labels, Numbers, Several, folded
 
 LISTED = 64  # more actions than these, all legal and without names, are described by their range
 
@@ -53,6 +53,8 @@ def _discrete(space: spaces.Discrete, names: Sequence[str] | None, mask: Any) ->
             return Numbers((Entry(first, first + count - 1),), (), np.dtype(np.int64))
         names = [str(first + number) for number in range(count)]
     require(len(names) == count, "action_names", names, f"{count} names, one for each action")
+    different = len(set(map(folded, names))) == count
+    require(different, "action_names", names, "names that differ in more than case and spacing")
     legal = range(count) if mask is None else np.flatnonzero(mask).tolist()
     return Labels({names[number]: first + number for number in legal}, frozenset(names))
 

@@ -88,6 +88,7 @@ from llm_envs.core.roles import check_role_name, role_of
 from llm_envs.core.task import Split
 from llm_envs.core.wrapper import OrderEnforcing
 from llm_envs.wrappers.game_text import GameText
+from llm_envs.wrappers.space_choices import choices_of
 from llm_envs.wrappers.textualized_env import Manner, TextualizedEnv, View, render_modes
 
 
@@ -165,6 +166,9 @@ def raw_textualized(
         render_mode=None if render_mode is None else _choice("render_mode", render_mode, render_modes(game)),
     )
     words = GameText(rules=rules, action_names=action_names) if text is None else text
+    if text is None:
+        for agent in seats.values():  # what has no words shows here and not in the first episode
+            choices_of(game.action_space(agent), action_names)
     return TextualizedEnv(Recording(game, make), words, manner, name=name or f"{game.unwrapped}_text")
 
 
