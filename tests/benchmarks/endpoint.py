@@ -70,7 +70,7 @@ def endpoint(script: Callable[[int, dict[str, Any]], Reply]) -> Iterator[Endpoin
             """Keep requests out of the test output."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield Endpoint(f"http://127.0.0.1:{server.server_port}/v1", requests)
