@@ -3,7 +3,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import GenerationConfig, PreTrainedTokenizerFast
@@ -51,6 +51,7 @@ def _specials(tokenizer: Any, ids: tuple[int, ...]) -> list[int]:
     return [token_id for token_id in ids if token_id in tokenizer.all_special_ids]
 
 
+@settings(deadline=None)
 @given(text=st.text().filter(lambda text: "<|" not in text))
 @example(text="  leading and trailing \n\n")
 @example(text="planner at 3 4 goal 1 5 blocked 0 1 0 0 tool up right")
@@ -60,6 +61,7 @@ def test_a_prompt_is_what_apply_chat_template_gives(encoder: PromptEncoder, text
     assert encoder.encode(text) == _templated(encoder.tokenizer, text)
 
 
+@settings(deadline=None)
 @given(before=st.text(max_size=8), after=st.text(max_size=8))
 def test_special_token_text_in_an_observation_stays_text(encoder: PromptEncoder, before: str, after: str) -> None:
     """An agent whose words another agent sees must not be able to close its message or to speak in another's name."""

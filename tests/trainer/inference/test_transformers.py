@@ -303,7 +303,13 @@ def test_completions_carry_the_version_of_their_policy(model: PeftModel, encoder
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
-    [({"policy": "nobody"}, "planner, tool"), ({"n": 0}, "at least 1"), ({"stop": ("x",)}, "decode=")],
+    [
+        ({"policy": "nobody"}, "planner, tool"),
+        ({"n": 0}, "at least 1"),
+        ({"max_tokens": 0}, "at least 1"),
+        ({"temperature": -1.0}, ">= 0"),
+        ({"stop": ("x",)}, "decode="),
+    ],
 )
 def test_requests_that_cannot_be_served_are_refused(
     model: PeftModel, encoder: PromptEncoder, changes: dict[str, Any], reason: str

@@ -9,7 +9,7 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from at_grpo.config import ModelSection, RoleSection, TrainConfig
+from at_grpo.config import RoleSection, TrainConfig
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.player import PolicyPlayer
 from at_grpo.inference.transformers import TransformersSampler
@@ -63,33 +63,21 @@ def load_players(
         UsageError: no checkpoint, a role that its run does not have, or checkpoints on different base models.
     """
     seats = _seats(checkpoints)
-    model_section = _common_base(seats)
-    base, tokenizer = _load_base(next(iter(seats.values())).base, model_section)
-    names = {adapter: _adapter_name(adapter, number) for number, adapter in enumerate(_adapters(seats))}
-    model: Any = None
-    for adapter, name in names.items():
-        if model is None:
-            model = PeftModel.from_pretrained(base, adapter, adapter_name=name)
-        else:
-            model.load_adapter(adapter, adapter_name=name)
+    base, tokenizer = _load_base(_common_base(seats))
+    names = _adapter_names(seats)
     sampler = TransformersSampler(
-        model,
+        _with_adapters(base, names),
         stop_token_ids=stop_token_ids(base.generation_config, tokenizer),
         pad_id=tokenizer.pad_token_id,
         decode=tokenizer.decode,
     )
     encoder = PromptEncoder(tokenizer)
-    return {
-        role: PolicyPlayer(
-            sampler,
-            encoder,
-            names[seat.adapter],
-            _params(seat.role, temperature, max_tokens),
-            seed,
-            name=f"{seat.checkpoint.name}/{seat.role.policy}",
-        )
-        for role, seat in seats.items()
-    }
+    players = {}
+    for role, seat in seats.items():
+        params = _params(seat.role, temperature, max_tokens)
+        name = f"{seat.checkpoint.name}/{seat.role.policy}"
+        players[role] = PolicyPlayer(sampler, encoder, names[seat.adapter], params, seed, name=name)
+    return players
 
 
 def _seats(checkpoints: Path | Mapping[str, Path]) -> dict[str, _Seat]:
@@ -121,33 +109,42 @@ def _read_config(checkpoint: Path) -> TrainConfig:
     return parse_config(parse_yaml(path.read_text("utf-8"), str(path)))
 
 
-def _common_base(seats: Mapping[str, _Seat]) -> ModelSection:
+def _common_base(seats: Mapping[str, _Seat]) -> _Seat:
+    """A seat whose base is everyone's."""
     bases = {seat.base: seat for seat in seats.values()}
     if len(bases) > 1:
         lines = ", ".join(f"{seat.checkpoint} on {base}" for base, seat in bases.items())
         raise UsageError(f"checkpoints: must be on one base model to play in one process; got {lines}.")
-    return next(iter(seats.values())).config.model
+    return next(iter(bases.values()))
 
 
-def _load_base(source: str, section: ModelSection) -> tuple[Any, Any]:
+def _load_base(seat: _Seat) -> tuple[Any, Any]:
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source)
-        return AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, section.dtype)), tokenizer
+        tokenizer = AutoTokenizer.from_pretrained(seat.base)
+        dtype = getattr(torch, seat.config.model.dtype)
+        return AutoModelForCausalLM.from_pretrained(seat.base, dtype=dtype), tokenizer
     except OSError as error:
         raise UsageError(
-            f"model.base={source!r}: no folder of that name, and the hub does not give it. Move the base model back to "
-            "where the checkpoint's config.yaml names it, or change that line."
+            f"model.base={seat.base!r}: no folder of that name, and the hub does not give it. Move the base model back "
+            "to where the checkpoint's config.yaml names it, or change that line."
         ) from error
 
 
-def _adapters(seats: Mapping[str, _Seat]) -> list[Path]:
-    """The distinct adapters, in the order of the roles: two roles may be played by one policy."""
-    return list(dict.fromkeys(seat.adapter for seat in seats.values()))
+def _adapter_names(seats: Mapping[str, _Seat]) -> dict[Path, str]:
+    """A name within the process for each distinct adapter.
+
+    Two roles may be played by one policy, and policies of one name in different checkpoints are different adapters.
+    """
+    adapters = dict.fromkeys(seat.adapter for seat in seats.values())
+    return {adapter: f"{adapter.name}_{number}" for number, adapter in enumerate(adapters)}
 
 
-def _adapter_name(adapter: Path, number: int) -> str:
-    """A name for the adapter within the process: equal policies of different checkpoints are different adapters."""
-    return f"{adapter.name}_{number}"
+def _with_adapters(base: Any, names: Mapping[Path, str]) -> PeftModel:
+    (first, name), *others = names.items()
+    model: PeftModel = PeftModel.from_pretrained(base, first, adapter_name=name)
+    for adapter, other in others:
+        model.load_adapter(adapter, adapter_name=other)
+    return model
 
 
 def _params(role: RoleSection, temperature: float | None, max_tokens: int | None) -> SamplingParams:

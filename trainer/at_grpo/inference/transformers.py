@@ -73,16 +73,18 @@ class TransformersSampler(BatchingSampler):
         if request.policy not in self._model.peft_config:
             names = ", ".join(sorted(self._model.peft_config))
             raise SamplerError(f"policy={request.policy!r}: not served here; must be one of {names}")
-        if request.n < 1 or not request.prompt_ids:
-            raise SamplerError(f"n={request.n}, {len(request.prompt_ids)} prompt tokens: must be at least 1 each")
-        if request.params.stop and self._decode is None:
-            raise SamplerError(f"stop={request.params.stop}: stop strings need a sampler that was given decode=")
+        params = request.params
+        sizes = {"n": request.n, "prompt tokens": len(request.prompt_ids), "max_tokens": params.max_tokens}
+        if min(sizes.values()) < 1 or params.temperature < 0:
+            raise SamplerError(f"temperature={params.temperature}: must be >= 0; {sizes}: must be at least 1 each")
+        if params.stop and self._decode is None:
+            raise SamplerError(f"stop={params.stop}: stop strings need a sampler that was given decode=")
         context = getattr(self._model.config, "max_position_embeddings", None)
-        longest = len(request.prompt_ids) + request.params.max_tokens
+        longest = len(request.prompt_ids) + params.max_tokens
         if context is not None and longest > context:
             raise SamplerError(
-                f"{len(request.prompt_ids)} prompt tokens + max_tokens={request.params.max_tokens}: more than the "
-                f"model's {context} positions; lower rollout.max_prompt_tokens or the role's max_tokens."
+                f"{len(request.prompt_ids)} prompt tokens + max_tokens={params.max_tokens}: more than the model's "
+                f"{context} positions; lower rollout.max_prompt_tokens or the role's max_tokens."
             )
 
     def generate(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
