@@ -20,8 +20,8 @@ class Scale(StrEnum):
 def group_advantages(rewards: Sequence[float], *, scale: Scale = Scale.GROUP, factor: float = 1.0) -> list[float]:
     """Advantages of one group.
 
-    A_k = factor * (r_k - mean) / (std + 1e-4), with the sample standard deviation; `Scale.NONE` leaves the division out.
-    A constant group gets exact zeros: float noise must not become a signal. So does a group of one.
+    A_k = factor * (r_k - mean) / (std + 1e-4), with the sample standard deviation; `Scale.NONE` leaves the division
+    out. A constant group gets exact zeros: float noise must not become a signal. So does a group of one.
     Source: AT-GRPO, arXiv 2510.11062, Eq. 4; GRPO, arXiv 2402.03300.
 
     Raises:
@@ -45,8 +45,8 @@ def group_advantages(rewards: Sequence[float], *, scale: Scale = Scale.GROUP, fa
 def score(groups: Iterable[Group], *, scale: Scale = Scale.GROUP, factor: float = 1.0) -> list[Group]:
     """Every group with its advantages.
 
-    The samples of one sibling share a reward where an episode spans several turns (trajectory grouping); statistics are over
-    siblings, so that an episode with more turns does not weigh more.
+    The samples of one sibling share a reward where an episode spans several turns (trajectory grouping); statistics
+    are over siblings, so that an episode with more turns does not weigh more.
     """
     scored = []
     for group in groups:

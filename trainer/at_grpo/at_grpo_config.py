@@ -9,8 +9,8 @@ from at_grpo.config import TrainConfig
 def grpo_config(config: TrainConfig) -> GRPOConfig:
     """TRL's arguments for a run.
 
-    Fixed by the design: one optimizer step an iteration, plain-sum losses, no dropout. The batch sizes are placeholders that
-    satisfy TRL's checks; the micro-batches come from the store.
+    Fixed by the design: one optimizer step an iteration, plain-sum losses, no dropout. The batch sizes are
+    placeholders that satisfy TRL's checks; the micro-batches come from the store.
     """
     optim, run = config.optim, config.run
     return GRPOConfig(
@@ -26,7 +26,7 @@ def grpo_config(config: TrainConfig) -> GRPOConfig:
         warmup_steps=optim.warmup_steps,
         loss_type=optim.loss_type,
         epsilon=optim.epsilon,
-        beta=0.0,  # TRL looks up an adapter called "default" otherwise; the policies' own beta is applied by the trainer
+        beta=0.0,  # TRL would look up an adapter called "default"; the trainer applies each policy's own beta
         use_bias_correction_kl=True,  # the KL gradient is that of samples from the current policy
         vllm_importance_sampling_correction=optim.importance_cap > 0,
         vllm_importance_sampling_mode="token_truncate",
@@ -40,6 +40,10 @@ def grpo_config(config: TrainConfig) -> GRPOConfig:
         bf16=config.model.dtype == "bfloat16",
         fp16=config.model.dtype == "float16",
         use_cpu=not torch.cuda.is_available(),
+        eval_strategy="steps" if run.eval_steps else "no",
+        eval_steps=run.eval_steps or None,
+        eval_on_start=run.eval_steps > 0,
+        per_device_eval_batch_size=2,
         save_strategy="steps",
         save_steps=run.save_steps,
         logging_strategy="steps",

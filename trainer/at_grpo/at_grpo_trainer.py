@@ -1,8 +1,8 @@
 """`ATGRPOTrainer`: TRL's GRPO trainer for several policies on one base, fed by tree-structured rollouts.
 
-What stays TRL's: the loss, log-probabilities and entropies, logging. What stays transformers': the loop, optimizer, schedule,
-callbacks, checkpoints. What is ours: where samples come from, and that each policy's gradient is the token mean over that
-policy's whole batch, whatever the micro-batches.
+What stays TRL's: the loss, log-probabilities and entropies, logging. What stays transformers': the loop, optimizer,
+schedule, callbacks, checkpoints. What is ours: where samples come from, and that each policy's gradient is the token
+mean over that policy's whole batch, whatever the micro-batches.
 """
 
 import functools
@@ -10,9 +10,9 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from datasets import Dataset
@@ -31,6 +31,11 @@ PLAIN_SUMS = ("dapo", "cispo")  # the losses of TRL that are sums over tokens; t
 class ATGRPOTrainer(GRPOTrainer):
     """One base model, one or more LoRA policies on it, one optimizer step an iteration."""
 
+    # transformers leaves these open until training starts
+    model: Any
+    optimizer: Any
+    lr_scheduler: Any
+
     def __init__(
         self,
         model: PeftModel,
@@ -40,17 +45,18 @@ class ATGRPOTrainer(GRPOTrainer):
         temperatures: Mapping[str, float],
         collect: Callable[[int], Iteration],
         assess: Callable[[], dict[str, float]] | None = None,
+        commit: Callable[[Path], AbstractContextManager[object]] = nullcontext,
         processing_class: PreTrainedTokenizerBase,
         callbacks: list[TrainerCallback] | None = None,
     ) -> None:
-        """
-        Args:
+        """Args:
             model: a PEFT model with one adapter a policy (`policies.build_policies`).
             args: from `at_grpo_config.grpo_config`.
             policies: name -> settings, in the order of the optimizer's parameter groups.
             temperatures: role -> sampling temperature, by which the loss divides the logits too.
             collect: number of the iteration -> its sealed micro-batches and metrics.
             assess: plays the evaluation episodes; returns metrics without the `eval_` prefix.
+            commit: opened around the writing of a checkpoint folder; what makes it whole or not there.
 
         Raises:
             ValueError: a loss that is not a plain sum over tokens.
@@ -62,6 +68,7 @@ class ATGRPOTrainer(GRPOTrainer):
         self.policies = dict(policies)
         self._collect = collect
         self._assess = assess
+        self._commit = commit
         base = model.get_base_model()
         plain_forward = base.forward
         super().__init__(
@@ -78,7 +85,8 @@ class ATGRPOTrainer(GRPOTrainer):
         self._temperatures = dict(temperatures)
         self._parameters = policy_parameters(model, self.policies)
         self._current: dict[str, torch.Tensor] | None = None
-        # A micro-batch holds one policy, so DDP would wait for gradients that never come: gradients are summed once, by hand.
+        # A micro-batch holds one policy, so DDP would wait for gradients that never come: gradients are summed once,
+        # by hand.
         self.accelerator.prepare_model = functools.partial(self.accelerator.prepare_model, evaluation_mode=True)
 
     # ---- the loop of transformers: an epoch is one empty batch, an iteration is one epoch
@@ -96,16 +104,19 @@ class ATGRPOTrainer(GRPOTrainer):
                 {"params": self._parameters[name], "weight_decay": decay, "policy": name} for name in self.policies
             ]
             self.optimizer = optimizer_class(groups, **kwargs)
-        return self.optimizer
+        return cast("torch.optim.Optimizer", self.optimizer)
 
     # ---- one iteration
 
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> torch.Tensor:
-        """Collect an iteration and leave each policy the gradient of its token-mean loss; a policy without tokens keeps None.
+        """Collect an iteration and leave each policy the gradient of its token-mean loss; a policy without tokens
+        keeps None.
 
         Returns:
             the sum of the policies' losses, for transformers' log.
         """
+        if self.state.global_step == 0:  # the policies before their first step, which every comparison needs
+            self._save_checkpoint(self.model, None)
         started = time.perf_counter()
         iteration = self._collect(self.state.global_step)
         collected = time.perf_counter()
@@ -136,7 +147,7 @@ class ATGRPOTrainer(GRPOTrainer):
         """Add a micro-batch's summed loss to its policy's gradient; returns the sum and TRL's metrics of it."""
         if self.model.active_adapter != micro_batch.policy:
             self.model.set_adapter(micro_batch.policy)
-        inputs = self._prepare_input(micro_batch.tensors(self._tokenizer.pad_token_id))
+        inputs: Any = self._prepare_input(micro_batch.tensors(self._tokenizer.pad_token_id))
         self.model.get_base_model().forward = self._forwards[self._temperatures[micro_batch.role]]
         self.beta = self.policies[micro_batch.policy].beta
         if self.beta != 0.0:
@@ -151,13 +162,15 @@ class ATGRPOTrainer(GRPOTrainer):
         inputs["num_items_in_batch"] = torch.tensor(1.0, device=self.args.device)
         self._current = inputs
         try:
-            return super()._compute_loss(model, inputs)
+            loss: torch.Tensor = super()._compute_loss(model, inputs)  # type: ignore[no-untyped-call]
+            return loss
         finally:
             self._current = None
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
         """TRL's, which also gives the correction for the sampler's numerics: the ratio of this forward to the sampler's
-        log-probabilities, truncated, by token. Old and current policy are one here, so no second forward is needed."""
+        log-probabilities, truncated, by token. Old and current policy are one here, so no second forward is needed.
+        """
         result = super()._get_per_token_logps_and_entropies(*args, **kwargs)
         if self._current is not None and self.use_vllm:
             gap_B_T = (result[0].detach() - self._current["sampling_per_token_logps"]) * self._current[
@@ -178,7 +191,7 @@ class ATGRPOTrainer(GRPOTrainer):
             logps_B_T, _, _ = super()._get_per_token_logps_and_entropies(
                 self.model, ids, mask, inputs["completion_ids"].size(1)
             )
-        return logps_B_T
+        return cast("torch.Tensor", logps_B_T)
 
     def _clip_grad_norm(self, model: Any) -> torch.Tensor:
         """Clip each policy by itself: one policy's spike must not shrink another's step. Returns the joint norm."""
@@ -189,8 +202,8 @@ class ATGRPOTrainer(GRPOTrainer):
                 norm = torch.nn.utils.clip_grad_norm_(present, self.args.max_grad_norm)
                 if not torch.isfinite(norm):  # clipping would have turned every gradient of the policy into NaN
                     raise FloatingPointError(
-                        f"step {self.state.global_step}: the gradient of policy {name!r} is not finite, so no update was made. "
-                        "Lower optim.learning_rate, or set model.dtype to float32 or bfloat16."
+                        f"step {self.state.global_step}: the gradient of policy {name!r} is not finite, so no step was "
+                        "taken. Lower optim.learning_rate, or set model.dtype to float32 or bfloat16."
                     )
                 self.add_metrics({f"{name}/grad_norm": norm.item()})
                 norms.append(norm)
@@ -206,7 +219,8 @@ class ATGRPOTrainer(GRPOTrainer):
     @contextmanager
     def _scratch_metrics(self) -> Iterator[dict[str, list[float]]]:
         """Catches what TRL logs for a micro-batch, to be weighted by tokens instead of averaged over micro-batches."""
-        outer, own = self._metrics, defaultdict(list)
+        outer = self._metrics
+        own: defaultdict[str, list[float]] = defaultdict(list)
         self._metrics = {"train": own, "eval": defaultdict(list)}
         try:
             yield own
@@ -222,6 +236,10 @@ class ATGRPOTrainer(GRPOTrainer):
 
     # ---- checkpoints
 
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        with self._commit(Path(str(self.args.output_dir)) / f"checkpoint-{self.state.global_step}"):
+            super()._save_checkpoint(model, trial)  # type: ignore[no-untyped-call]
+
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         """Written once at the end by `model_card`, not with every checkpoint."""
 
@@ -231,7 +249,7 @@ class ATGRPOTrainer(GRPOTrainer):
         self.model.set_adapter(next(iter(self.policies)))
 
     def _load_best_model(self) -> None:
-        self._load_from_checkpoint(self.state.best_model_checkpoint)
+        self._load_from_checkpoint(str(self.state.best_model_checkpoint))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         """Optimizer and schedule; torch restores by position, so the policies' order is checked."""
@@ -251,7 +269,9 @@ def _load(checkpoint: str, name: str) -> Any:
 
 
 def _forward_per_temperature(base: Any, plain_forward: Any, temperatures: set[float]) -> dict[float, Any]:
-    """TRL bakes one temperature into the model's fused forward; roles may differ, so there is one forward a temperature."""
+    """TRL bakes one temperature into the model's fused forward; roles may differ, so there is one forward a
+    temperature.
+    """
     forwards = {}
     for temperature in temperatures:
         base.forward = plain_forward

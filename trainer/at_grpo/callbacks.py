@@ -111,19 +111,22 @@ class MetricsLog(TrainerCallback):
     """`metrics.jsonl`, a line each time something is logged, and the learning curve drawn from it.
 
     A resumed run cuts what an abandoned branch logged beyond the iteration it resumes from.
+
+    Attributes:
+        path: of the log.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / METRICS
+        self.path = folder / METRICS
         self._picture = folder / CURVES
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         if state.is_world_process_zero:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            kept = [entry for entry in read_metrics(self._path) if entry["step"] <= state.global_step > 0]
-            write_atomically(self._path, "".join(json.dumps(entry) + "\n" for entry in kept))
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            kept = [entry for entry in read_metrics(self.path) if entry["step"] <= state.global_step > 0]
+            write_atomically(self.path, "".join(json.dumps(entry) + "\n" for entry in kept))
 
     def on_log(
         self,
@@ -135,7 +138,7 @@ class MetricsLog(TrainerCallback):
     ) -> None:
         if state.is_world_process_zero and logs:
             entry = {"step": state.global_step, "time": round(time.time(), 3), **logs}
-            with self._path.open("a", encoding="utf-8") as file:
+            with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
@@ -148,7 +151,7 @@ class MetricsLog(TrainerCallback):
 
     def _draw(self, state: TrainerState) -> None:
         if state.is_world_process_zero:
-            draw_curves(self._path, self._picture)
+            draw_curves(self.path, self._picture)
 
 
 class TurnReport(TrainerCallback):

@@ -1,6 +1,7 @@
 """The whole configuration of a run as frozen dataclasses; nothing here imports torch.
 
-`configs/*.yaml` and the command line fill the same fields (`loading.load_config`); what a field means is written here only.
+`configs/*.yaml` and the command line fill the same fields (`loading.load_config`); what a field means is written here
+only.
 """
 
 from dataclasses import dataclass, field
@@ -26,7 +27,8 @@ class EnvSection:
 
 @dataclass(frozen=True, slots=True)
 class WarmStartSection:
-    """A tiny base model made from a seed and trained on a reference player's episodes, for machines without a GPU or a hub.
+    """A tiny base model made from a seed and trained on a reference player's episodes, for machines without a GPU or a
+    hub.
 
     Attributes:
         player: reference player that demonstrates.
@@ -180,7 +182,9 @@ class RunSection:
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """A run. `roles` maps each role of the environment to how it is played; `policies` names the weights that are trained."""
+    """A run. `roles` maps each role of the environment to how it is played; `policies` names the weights that are
+    trained.
+    """
 
     env: EnvSection = field(default_factory=EnvSection)
     model: ModelSection = field(default_factory=ModelSection)

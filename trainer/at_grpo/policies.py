@@ -12,7 +12,8 @@ from at_grpo.seeds import derive_seed
 
 
 def build_policies(base: PreTrainedModel, policies: Mapping[str, PolicySection], *, seed: int) -> PeftModel:
-    """One adapter a policy on a frozen base; each starts as the base (B = 0), with an A of its own drawn from (seed, policy).
+    """One adapter a policy on a frozen base; each starts as the base (B = 0), with an A of its own drawn from (seed,
+    policy).
 
     Dropout is 0: the sampler's log-probabilities must be those the loss computes.
     """
@@ -37,7 +38,9 @@ def build_policies(base: PreTrainedModel, policies: Mapping[str, PolicySection],
 
 
 def policy_parameters(model: PeftModel, policies: Mapping[str, PolicySection]) -> dict[str, list[torch.nn.Parameter]]:
-    """Each policy's parameters, as PEFT itself activates them: matching names would take the base for a policy called "model"."""
+    """Each policy's parameters, as PEFT itself activates them: matching names would take the base for a policy called
+    "model".
+    """
     parameters = {}
     for name in policies:
         model.set_adapter(name)

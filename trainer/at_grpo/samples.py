@@ -10,7 +10,8 @@ import torch
 
 @dataclass(frozen=True, slots=True, order=True)
 class GroupKey:
-    """What the siblings of a group share. Rewards are compared within a key and never across (arXiv 2510.11062, Alg. 1).
+    """What the siblings of a group share. Rewards are compared within a key and never across (arXiv 2510.11062, Alg.
+    1).
 
     Attributes:
         step: training iteration.

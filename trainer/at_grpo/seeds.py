@@ -1,4 +1,6 @@
-"""Every random draw of a run has a seed of its own, derived from what the draw is for; so a run repeats in any order."""
+"""Every random draw of a run has a seed of its own, derived from what the draw is for; so a run repeats in any
+order.
+"""
 
 import hashlib
 
@@ -10,7 +12,8 @@ def derive_seed(*parts: int | str) -> int:
 
 
 def instance_indices(run_seed: int, step: int, count: int) -> list[int]:
-    """The instances of one iteration: consecutive and never repeated within a run, from a start that differs between run seeds
-    by far more than a run is long."""
+    """The instances of one iteration: consecutive and never repeated within a run, from a start that differs between
+    run seeds by far more than a run is long.
+    """
     start = derive_seed(run_seed, "instances") >> 12
     return [start + step * count + position for position in range(count)]

@@ -8,8 +8,8 @@ from at_grpo.samples import Group, MicroBatch, Sample
 class ExperienceStore:
     """Groups of the version that is being collected.
 
-    The seal says that the version is complete: training on a part of it would weigh the groups that came first. A sealed
-    version can be streamed any number of times and gives the same micro-batches in the same order.
+    The seal says that the version is complete: training on a part of it would weigh the groups that came first. A
+    sealed version can be streamed any number of times and gives the same micro-batches in the same order.
     """
 
     def __init__(self, micro_batch_size: int) -> None:

@@ -1,35 +1,37 @@
 """One run, from a configuration to trained adapters.
 
-The algorithm reads in this order: this file, `rollouts/tree.py` (how episodes are sampled), `advantages.py` (how replies are
-scored), `at_grpo_trainer.py` (how policies are updated).
+The algorithm reads in this order: this file, `rollouts/tree.py` (how episodes are sampled), `advantages.py` (how
+replies are scored), `at_grpo_trainer.py` (how policies are updated).
 """
 
 import functools
-import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import llm_envs
 import torch
-from llm_envs.core.errors import UsageError
-from llm_envs.sandbox import get_sandbox
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
+import llm_envs
 from at_grpo.at_grpo_config import grpo_config
 from at_grpo.at_grpo_trainer import ATGRPOTrainer
+from at_grpo.checkpointing import committing
 from at_grpo.config import TrainConfig
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.player import PolicyPlayer
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.policies import build_policies
+from at_grpo.reporting import RunReport
 from at_grpo.rollouts.engine import RolloutEngine
 from at_grpo.rollouts.experience import Experience
 from at_grpo.rollouts.limits import Select
 from at_grpo.rollouts.tree import Recipe
 from at_grpo.tokenization import PromptEncoder, stop_token_ids
 from at_grpo.warm_start import build_base
-
-logger = logging.getLogger(__name__)
+from llm_envs.core.errors import UsageError
+from llm_envs.sandbox import get_sandbox
 
 
 def run(config: TrainConfig, resume: Path | None = None) -> Path:
@@ -40,12 +42,19 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
         resume: a complete checkpoint of the same configuration, or None to start anew.
 
     Raises:
-        UsageError: a base model that can't be found, a tokenizer without a chat template, a checkpoint of another configuration.
+        UsageError: a base model that can't be found, a tokenizer without a chat template, a checkpoint of another
+        configuration.
     """
     folder = Path(config.run.output_dir)
+    began = time.monotonic()
     base, tokenizer = load_base(config, folder)
     model = build_policies(base, config.policies, seed=config.run.seed)
-    experience = Experience(config, *rollouts(config, model, tokenizer))
+    ready = time.monotonic()
+    report = RunReport(config, folder)
+    engine, players = rollouts(config, model, tokenizer)
+    experience = Experience(config, engine, players, report.on_step)
+    if resume is not None:
+        experience.restore(resume)
     trainer = ATGRPOTrainer(
         model,
         args=grpo_config(config),
@@ -53,10 +62,24 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
         temperatures={role: section.temperature for role, section in config.roles.items()},
         collect=experience.collect,
         assess=experience.assess,
+        commit=functools.partial(_commit, config, experience),
         processing_class=tokenizer,
+        callbacks=report.callbacks,
     )
-    trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
+    with report.running(trainer):
+        trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
+    report.finish(
+        experience.totals, str(base.name_or_path), {"prepare": ready - began, "train": time.monotonic() - ready}
+    )
     return folder
+
+
+@contextmanager
+def _commit(config: TrainConfig, experience: Experience, checkpoint: Path) -> Iterator[None]:
+    """A checkpoint that is whole or not there, with the run's counts in it."""
+    with committing(checkpoint, config):
+        yield
+        experience.save(checkpoint)
 
 
 def load_base(config: TrainConfig, folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -67,8 +90,8 @@ def load_base(config: TrainConfig, folder: Path) -> tuple[PreTrainedModel, PreTr
         model = AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, config.model.dtype))
     except OSError as error:
         raise UsageError(
-            f"model.base={source!r}: no folder of that name, and the hub does not give it. Name a local folder with config.json, "
-            "weights and tokenizer, or log in to the hub and check the spelling."
+            f"model.base={source!r}: no folder of that name, and the hub does not give it. Name a local folder with "
+            "config.json, weights and tokenizer, or log in to the hub and check the spelling."
         ) from error
     return model, tokenizer
 
@@ -79,7 +102,9 @@ def rollouts(
     """The engine that samples with the current policies, and the same policies as players for evaluation episodes."""
     encoder = PromptEncoder(tokenizer)
     stops = stop_token_ids(model.generation_config, tokenizer)
-    sampler = TransformersSampler(model, stop_token_ids=stops, pad_id=tokenizer.pad_token_id)
+    sampler = TransformersSampler(
+        model, stop_token_ids=stops, pad_id=tokenizer.pad_token_id, decode=encoder.tokenizer.decode
+    )
     params = {
         role: SamplingParams(temperature=section.temperature, max_tokens=section.max_tokens, stop=section.stop)
         for role, section in config.roles.items()

@@ -2,21 +2,20 @@
 
 import asyncio
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-from llm_envs.episode import Ending, Episode
-from llm_envs.play import aplay
-from llm_envs.players import Player
-from llm_envs.sandbox.base import Sandbox
 
 from at_grpo.rollouts.limits import StopReason
 from at_grpo.rollouts.programs import SharedRuns
 from at_grpo.rollouts.tree import Recipe, Tree, grow_trajectories, grow_tree
 from at_grpo.samples import Group
 from at_grpo.seeds import derive_seed
+from llm_envs.episode import Ending, Episode
+from llm_envs.play import aplay
+from llm_envs.players import Player
+from llm_envs.sandbox.base import Sandbox
 
 _GROWERS: dict[str, Callable[..., Awaitable[Tree]]] = {"turn": grow_tree, "trajectory": grow_trajectories}
 _ENDINGS = {
@@ -63,14 +62,13 @@ class RolloutEngine:
         sandbox: Sandbox,
         max_lost_share: float,
     ) -> None:
-        """
-        Args:
-            make_env: makes one environment; called once an instance.
-            recipe: see `tree.Recipe`.
-            env_id, split: for the records, and the split that instances come from.
-            grouping: `turn` or `trajectory`.
-            sandbox: runs the programs that agents write.
-            max_lost_share: share of an iteration's branches that may be lost before the run stops.
+        """Args:
+        make_env: makes one environment; called once an instance.
+        recipe: see `tree.Recipe`.
+        env_id, split: for the records, and the split that instances come from.
+        grouping: `turn` or `trajectory`.
+        sandbox: runs the programs that agents write.
+        max_lost_share: share of an iteration's branches that may be lost before the run stops.
         """
         self._make_env = make_env
         self._recipe = recipe
@@ -109,7 +107,7 @@ class RolloutEngine:
         return env
 
     def _record(self, index: int, tree: Tree) -> Episode:
-        returns: Counter[str] = Counter()
+        returns: dict[str, float] = defaultdict(float)
         for turn in tree.turns:
             returns[turn.agent] += turn.reward
         return Episode(

@@ -1,10 +1,9 @@
 """The trainer's source of experience: rollouts of one iteration, scored, stored and measured."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-
-from llm_envs.episode import Episode
-from llm_envs.players import Player
+from pathlib import Path
 
 from at_grpo.advantages import Scale, score
 from at_grpo.config import TrainConfig
@@ -13,6 +12,11 @@ from at_grpo.rollouts.engine import Rollout, RolloutEngine, permute_rewards
 from at_grpo.samples import Group, Iteration
 from at_grpo.seeds import instance_indices
 from at_grpo.store import ExperienceStore
+from llm_envs.episode import Episode
+from llm_envs.players import Player
+
+TOTALS = "totals.json"
+OnStep = Callable[[int, list[Group], Rollout, Mapping[str, float]], None]
 
 
 class Experience:
@@ -27,14 +31,13 @@ class Experience:
         config: TrainConfig,
         engine: RolloutEngine,
         players: Mapping[str, Player],
-        on_step: Callable[[int, list[Group], Rollout], None] | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
-        """
-        Args:
-            config: the run's configuration.
-            engine: plays the episodes.
-            players: role -> player of the current policies, for evaluations.
-            on_step: told of every iteration's scored groups and episodes (tables, episode files).
+        """Args:
+        config: the run's configuration.
+        engine: plays the episodes.
+        players: role -> player of the current policies, for evaluations.
+        on_step: told of every iteration's scored groups, episodes and metrics.
         """
         self._config = config
         self._engine = engine
@@ -52,15 +55,24 @@ class Experience:
         self._store.add(score(groups, scale=Scale(config.optim.scale_rewards), factor=config.optim.advantage_factor))
         groups = self._store.seal()
         self._count(groups, rollout)
+        metrics = self._metrics(groups, rollout)
         if self._on_step is not None:
-            self._on_step(step, groups, rollout)
-        return Iteration(self._store.stream(step), self._metrics(groups, rollout))
+            self._on_step(step, groups, rollout, metrics)
+        return Iteration(self._store.stream(step), metrics)
 
     def assess(self) -> dict[str, float]:
         """Success and returns on the evaluation split, one episode an instance, sampled as in training."""
         config = self._config
         episodes = self._engine.evaluate(config.env.eval_split, range(config.run.eval_instances), self._players)
         return {"success": sum(episode.success for episode in episodes) / len(episodes), **_mean_returns(episodes)}
+
+    def save(self, checkpoint: Path) -> None:
+        """Keep the totals with a checkpoint, so that a resumed run goes on counting."""
+        (checkpoint / TOTALS).write_text(json.dumps(self.totals, sort_keys=True), encoding="utf-8")
+
+    def restore(self, checkpoint: Path) -> None:
+        """The inverse of `save`."""
+        self.totals = Counter(json.loads((checkpoint / TOTALS).read_text(encoding="utf-8")))
 
     def _metrics(self, groups: list[Group], rollout: Rollout) -> dict[str, float]:
         metrics = step_metrics(groups)

@@ -29,8 +29,8 @@ class Select(StrEnum):
 def choose(rewards: Sequence[float], select: Select, rng: random.Random) -> int:
     """The position of the branch to go on with.
 
-    `greedy`: the best reward, ties broken by chance (a fixed rule would favour the first sibling); `proportional`: chance in
-    proportion to the reward's height over the worst one; `uniform`: any.
+    `greedy`: the best reward, ties broken by chance (a fixed rule would favour the first sibling); `proportional`:
+    chance in proportion to the reward's height over the worst one; `uniform`: any.
     """
     if select is Select.UNIFORM:
         return rng.randrange(len(rewards))

@@ -9,8 +9,8 @@ from llm_envs.sandbox.base import Outcome, Program, Sandbox, SandboxError
 class SharedRuns:
     """A view of a sandbox that lasts one iteration.
 
-    Siblings often write the same program; running it once gives all of them the same outcome, which is also what makes their
-    rewards comparable. Programs asked for in one tick of the event loop leave as one batch.
+    Siblings often write the same program; running it once gives all of them the same outcome, which is also what makes
+    their rewards comparable. Programs asked for in one tick of the event loop leave as one batch.
 
     Attributes:
         asked, ran: programs asked for, and how many of them really ran.

@@ -1,8 +1,8 @@
 """Tree-structured sampling: one environment instance becomes groups of comparable samples (arXiv 2510.11062, Alg. 1).
 
-Turn grouping grows a tree: at each turn the acting agent answers one prompt K times, each answer acts on its own fork of the
-environment, the K rewards of that very step form a group, and the episode goes on from one fork. Trajectory grouping plays K
-whole episodes and compares their returns.
+Turn grouping grows a tree: at each turn the acting agent answers one prompt K times, each answer acts on its own fork
+of the environment, the K rewards of that very step form a group, and the episode goes on from one fork. Trajectory
+grouping plays K whole episodes and compares their returns.
 """
 
 import asyncio
@@ -13,17 +13,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from llm_envs import fork
-from llm_envs.core.roles import role_of
-from llm_envs.episode import Turn
-from llm_envs.play import record_turn
-from llm_envs.sandbox.base import SandboxError
-
-from at_grpo.inference.base import Completion, FinishReason, SampleRequest, Sampler, SamplingParams
+from at_grpo.inference.base import Completion, FinishReason, Sampler, SampleRequest, SamplingParams
 from at_grpo.rollouts.limits import Select, StopReason, choose
 from at_grpo.samples import Group, GroupKey, Sample
 from at_grpo.seeds import derive_seed
 from at_grpo.tokenization import PromptEncoder, UndecodableError
+from llm_envs import fork
+from llm_envs.core.roles import role_of
+from llm_envs.core.stepping import astep
+from llm_envs.episode import Turn
+from llm_envs.play import record_turn
+from llm_envs.sandbox.base import SandboxError
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,9 @@ async def grow_tree(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
 
 
 async def grow_trajectories(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
-    """Play K whole episodes of one instance; an agent's samples of all of them form its group, scored by its episode return."""
+    """Play K whole episodes of one instance; an agent's samples of all of them form its group, scored by its episode
+    return.
+    """
     runs = (_play_line(fork(env), recipe, step, instance, sibling) for sibling in range(recipe.k))
     lines = [line for line in await asyncio.gather(*runs) if line.tree.stop is not StopReason.LOST]
     tree = lines[0].tree if lines else Tree(start=str(env.state()))
@@ -139,7 +141,9 @@ async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling
 
 
 def _live_agent(env: Any, tree: Tree) -> str | None:
-    """The agent that must answer now, after agents that are done have left; None, with the reason set, when nobody is alive."""
+    """The agent that must answer now, after agents that are done have left; None, with the reason set, when nobody is
+    alive.
+    """
     while env.agents:
         agent: str = env.agent_selection
         if not (env.terminations[agent] or env.truncations[agent]):
@@ -160,31 +164,29 @@ async def _branch(env: Any, recipe: Recipe, key: GroupKey, prompt_ids: tuple[int
     seed = derive_seed(recipe.seed, key.step, key.instance, key.node, key.agent)
     request = SampleRequest(recipe.policies[role], prompt_ids, n, seed, recipe.params[role])
     completions = await recipe.sampler.sample(request)
-    steps = (_act(env, recipe, key.agent, request, sibling, reply) for sibling, reply in enumerate(completions))
-    return [branch for branch in await asyncio.gather(*steps) if branch is not None]
 
+    async def act(sibling: int, completion: Completion) -> Branch | None:
+        try:
+            text = recipe.encoder.decode(completion.token_ids)
+            branch = fork(env)
+            await astep(branch, text)
+        except (SandboxError, UndecodableError) as error:
+            logger.warning("branch %d of %s lost: %s", sibling, key.agent, error)
+            return None
+        sample = Sample(
+            policy=request.policy,
+            role=role,
+            prompt_ids=prompt_ids,
+            completion_ids=completion.token_ids,
+            logprobs=completion.logprobs,
+            reward=float(branch.rewards[key.agent]),
+            sibling=sibling,
+            truncated=completion.finish_reason is FinishReason.LENGTH,
+            version=completion.version,
+            text=text,
+            info=branch.infos[key.agent],
+        )
+        return Branch(branch, sample)
 
-async def _act(
-    env: Any, recipe: Recipe, agent: str, request: SampleRequest, sibling: int, completion: Completion
-) -> Branch | None:
-    try:
-        text = recipe.encoder.decode(completion.token_ids)
-        branch = fork(env)
-        await branch.astep(text)
-    except (SandboxError, UndecodableError) as error:
-        logger.warning("branch %d of %s lost: %s", sibling, agent, error)
-        return None
-    sample = Sample(
-        policy=request.policy,
-        role=role_of(agent),
-        prompt_ids=request.prompt_ids,
-        completion_ids=completion.token_ids,
-        logprobs=completion.logprobs,
-        reward=float(branch.rewards[agent]),
-        sibling=sibling,
-        truncated=completion.finish_reason is FinishReason.LENGTH,
-        version=completion.version,
-        text=text,
-        info=branch.infos[agent],
-    )
-    return Branch(branch, sample)
+    branches = await asyncio.gather(*(act(sibling, reply) for sibling, reply in enumerate(completions)))
+    return [branch for branch in branches if branch is not None]
