@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 import torch
-from at_grpo.at_grpo_config import grpo_config
-from at_grpo.at_grpo_trainer import ATGRPOTrainer
-from at_grpo.config import PolicySection
-from at_grpo.samples import MicroBatch
 from datasets import Dataset
 from transformers import TrainerCallback
 from trl import GRPOTrainer
 
+from at_grpo.at_grpo_config import grpo_config
+from at_grpo.at_grpo_trainer import ATGRPOTrainer
+from at_grpo.config import PolicySection
+from at_grpo.samples import MicroBatch
 from tests.trainer.tiny_trainer import (
     ROLES,
     adapter_tensors,
@@ -270,7 +270,9 @@ def test_every_role_has_its_own_adapter_in_the_checkpoint(tmp_path: Path) -> Non
 
 
 def test_trained_tokens_are_exactly_the_sampled_ones(tmp_path: Path) -> None:
-    """The prompt and the padding get no gradient through the loss: changing a padded column changes nothing. UC-119, UC-136."""
+    """The prompt and the padding get no gradient through the loss: changing a padded column changes nothing. UC-119,
+    UC-136.
+    """
     batch = cut(rows()["planner"], 24)[0]
     tensors = batch.tensors(pad_id=1)
     assert (

@@ -1,9 +1,9 @@
 """The experience of one policy version."""
 
 import pytest
+
 from at_grpo.samples import Group, GroupKey
 from at_grpo.store import ExperienceStore
-
 from tests.trainer.tiny_trainer import random_samples
 
 
@@ -58,4 +58,5 @@ def test_the_cut_does_not_depend_on_who_arrived_first() -> None:
 def test_opening_a_version_drops_what_an_interrupted_one_left() -> None:
     store = filled([0])
     store.open(8)
-    assert store.seal() == [] and list(store.stream(8)) == []
+    assert store.seal() == []
+    assert list(store.stream(8)) == []

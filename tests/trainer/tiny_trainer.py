@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from peft import PeftModel
+from tokenizers import Tokenizer, models
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerCallback
+
 from at_grpo.at_grpo_config import grpo_config
 from at_grpo.at_grpo_trainer import ATGRPOTrainer
 from at_grpo.config import ModelSection, OptimSection, PolicySection, RoleSection, RunSection, TrainConfig
 from at_grpo.policies import build_policies
 from at_grpo.samples import Iteration, MicroBatch, Sample
-from peft import PeftModel
-from tokenizers import Tokenizer, models
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerCallback
 
 VOCABULARY = 64
 ROLES = ("planner", "tool")

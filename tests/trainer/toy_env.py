@@ -1,7 +1,7 @@
 """A two-role counting task whose every reward can be worked out by hand.
 
-`tool` proposes a digit d and is paid -d/10; `planner` adds a digit to the sum and is paid -d/100 besides the team's share of
-the way to 9. A reply `run CODE` of the tool asks for a program, which the tests' sandbox answers.
+`tool` proposes a digit d and is paid -d/10; `planner` adds a digit to the sum and is paid -d/100 besides the team's
+share of the way to 9. A reply `run CODE` of the tool asks for a program, which the tests' sandbox answers.
 """
 
 import random

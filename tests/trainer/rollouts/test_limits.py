@@ -2,9 +2,10 @@
 
 import random
 
-from at_grpo.rollouts.limits import Select, choose
 from hypothesis import given
 from hypothesis import strategies as st
+
+from at_grpo.rollouts.limits import Select, choose
 
 REWARDS = st.lists(st.floats(-1, 1), min_size=1, max_size=8)
 

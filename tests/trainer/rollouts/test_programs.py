@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
+
 from at_grpo.rollouts.programs import SharedRuns
 from llm_envs.sandbox.base import Program, SandboxError
-
 from tests.trainer.toy_env import EchoSandbox
 
 

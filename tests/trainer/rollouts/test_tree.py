@@ -1,10 +1,13 @@
-"""Promises of tree-structured sampling (arXiv 2510.11062, Algorithm 1), on a task whose rewards can be worked out by hand."""
+"""Promises of tree-structured sampling (arXiv 2510.11062, Algorithm 1), on a task whose rewards can be worked out by
+hand.
+"""
 
 import asyncio
 import functools
 from typing import Any
 
 import pytest
+
 from at_grpo.advantages import score
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.scripted import Script, ScriptedSampler
@@ -13,7 +16,6 @@ from at_grpo.rollouts.tree import Recipe, Tree, grow_trajectories, grow_tree
 from at_grpo.samples import Group
 from at_grpo.tiny import build_tokenizer
 from at_grpo.tokenization import PromptEncoder
-
 from tests.trainer.toy_env import GOAL, count_env
 
 K = 4
@@ -67,7 +69,9 @@ def test_a_group_is_k_answers_to_one_token_identical_prompt() -> None:
 
 
 def test_every_role_s_siblings_carry_their_own_rewards_also_for_the_second_role_of_a_turn() -> None:
-    """The tool is paid -d/10; the planner d/9 - d/100. A group that carried the first sample's reward would be constant."""
+    """The tool is paid -d/10; the planner d/9 - d/100. A group that carried the first sample's reward would be
+    constant.
+    """
     tool, planner, *_ = grow(by_sibling).groups
     assert (tool.role, planner.role) == ("tool", "planner")
     assert rewards(tool) == [0.0, -0.1, -0.2, -0.3]
@@ -76,11 +80,14 @@ def test_every_role_s_siblings_carry_their_own_rewards_also_for_the_second_role_
 
 
 def test_steps_act_on_the_fork_that_is_continued() -> None:
-    """The planner's greedy branch adds 3 each cycle: the next prompt shows exactly that state, and the score is the sum."""
+    """The planner's greedy branch adds 3 each cycle: the next prompt shows exactly that state, and the score is the
+    sum.
+    """
     tree = grow(by_sibling)
     seen = [group.observation for group in tree.groups if group.role == "planner"]
     assert [text.split(" at ")[1][0] for text in seen] == ["0", "3", "6"]
-    assert tree.turns[-1].state.startswith("1: 9/9") and tree.success
+    assert tree.turns[-1].state.startswith("1: 9/9")
+    assert tree.success
 
 
 def test_the_planner_sees_this_turns_tool_output() -> None:
@@ -94,20 +101,23 @@ def test_the_planner_sees_this_turns_tool_output() -> None:
 def test_the_environment_that_was_handed_in_is_left_as_it_was() -> None:
     env = count_env()
     grow(by_sibling, env=env)
-    assert env.state().startswith("1: 0/9") and env.agents == ["tool_0", "planner_0"]
+    assert env.state().startswith("1: 0/9")
+    assert env.agents == ["tool_0", "planner_0"]
 
 
 def test_no_sample_is_generated_after_the_episode_ended() -> None:
     """The first planner answer solves the instance: one group a role, although three cycles were allowed. UC-005."""
     tree = grow(lambda policy, prompt, sibling: "9" if policy == "planner" else "0")
     assert [group.role for group in tree.groups] == ["tool", "planner"]
-    assert tree.stop is StopReason.TERMINATED and tree.success
+    assert tree.stop is StopReason.TERMINATED
+    assert tree.success
 
 
 def test_an_episode_makes_cycles_times_agents_times_k_samples() -> None:
     tree = grow(lambda policy, prompt, sibling: "0")
     assert sum(len(group.samples) for group in tree.groups) == 3 * 2 * K
-    assert tree.stop is StopReason.TRUNCATED and not tree.success
+    assert tree.stop is StopReason.TRUNCATED
+    assert not tree.success
     assert [group.key.cycle for group in tree.groups] == [0, 0, 1, 1, 2, 2]
 
 
@@ -126,19 +136,22 @@ def test_a_branch_lost_to_infrastructure_leaves_a_smaller_group() -> None:
         return "run lost" if policy == "tool" and sibling == 2 else str(sibling)
 
     tool = grow(one_lost).groups[0]
-    assert rewards(tool) == [0.0, -0.1, -0.3] and tool.lost == 1
+    assert rewards(tool) == [0.0, -0.1, -0.3]
+    assert tool.lost == 1
     assert sum(sample.advantage for sample in score([tool])[0].samples) == pytest.approx(0)
 
 
 def test_a_group_of_one_survivor_has_no_signal() -> None:
     """UC-110."""
     tool = grow(lambda policy, prompt, sibling: "run lost" if policy == "tool" and sibling else "1").groups[0]
-    assert len(tool.samples) == 1 and score([tool])[0].samples[0].advantage == 0.0
+    assert len(tool.samples) == 1
+    assert score([tool])[0].samples[0].advantage == 0.0
 
 
 def test_an_episode_whose_every_branch_was_lost_ends_without_a_reward() -> None:
     tree = grow(lambda policy, prompt, sibling: "run lost")
-    assert tree.stop is StopReason.LOST and tree.groups == []
+    assert tree.stop is StopReason.LOST
+    assert tree.groups == []
 
 
 def test_a_prompt_over_the_limit_is_never_sent_and_ends_the_episode() -> None:
@@ -146,7 +159,8 @@ def test_a_prompt_over_the_limit_is_never_sent_and_ends_the_episode() -> None:
     longest = len(encoder().encode("tool of 1 at 0 heard none"))
     assert grow(by_sibling, max_prompt_tokens=longest).groups, "at the limit it is sent"
     tree = grow(by_sibling, max_prompt_tokens=longest - 1)
-    assert tree.stop is StopReason.PROMPT_TOO_LONG and tree.groups == []
+    assert tree.stop is StopReason.PROMPT_TOO_LONG
+    assert tree.groups == []
 
 
 def seeds(grower: Any = grow_tree, **changes: Any) -> list[int]:
@@ -181,7 +195,9 @@ def test_k_trajectories_of_an_instance_share_each_batch() -> None:
 
 
 def test_trajectory_groups_compare_whole_episodes_by_their_return() -> None:
-    """Episode i's planner adds i in each of three cycles; statistics are over the K episodes and not over their turns. UC-103."""
+    """Episode i's planner adds i in each of three cycles; statistics are over the K episodes and not over their turns.
+    UC-103.
+    """
 
     def episode_number(policy: str, prompt: str, sibling: int) -> str:
         return "1"
@@ -189,7 +205,8 @@ def test_trajectory_groups_compare_whole_episodes_by_their_return() -> None:
     tree = grow(episode_number, grower=grow_trajectories)
     assert sorted(group.role for group in tree.groups) == ["planner", "tool"]
     for group in tree.groups:
-        assert len(group.samples) == 3 * K and {sample.sibling for sample in group.samples} == set(range(K))
+        assert len(group.samples) == 3 * K
+        assert {sample.sibling for sample in group.samples} == set(range(K))
         team = 3 / GOAL
         own = -0.3 if group.role == "tool" else -0.03
         assert rewards(group) == [round(team + own, 9)] * (3 * K)
