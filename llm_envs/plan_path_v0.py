@@ -29,10 +29,10 @@ input. Its symbols:
 
 Without `S` the agent stands on the start. `state()` is this grid, and a line `candidate: up right` where there is one.
 
-`observation="local"` is one line of words for tiny models, e.g. `planner at 3 4 goal 1 5 blocked 0 1 0 0 tool up
-right`: role, own row and column, the goal's, whether up, down, left and right are blocked, and, but for the tool, the
-candidate or `none`. After a reply that was not valid the line ends with `invalid`. The program's standard input is
-empty.
+`observation="local"` is one line of words for tiny models, e.g. `planner at 3 4 goal up 2 right 1 blocked 0 1 0 0 tool
+up right`: role, own row and column, how many rows and columns away the goal lies and where (`level 0` for none), whether
+up, down, left and right are blocked, and, but for the tool, the candidate or `none`. The walls beyond the next cell are
+not shown. After a reply that was not valid the line ends with `invalid`. The program's standard input is empty.
 
 ### Actions
 

@@ -69,18 +69,27 @@ _NEWS: dict[str, Callable[[State], str]] = {"tool": _tool_news, "planner": _plan
 
 
 def observe_local(state: State, role: str, feedback: str) -> str:
-    """One line: role, own row and column, the goal's, whether up, down, left and right are blocked, the candidate.
+    """One line: role, own row and column, the way to the goal as the crow flies, which of up, down, left and right are
+    blocked, the candidate.
 
-    For example `planner at 3 4 goal 1 5 blocked 0 1 0 0 tool up right`; `invalid` at the end says that the last reply
-    was not.
+    For example `planner at 3 4 goal up 2 right 1 blocked 0 1 0 0 tool up right`; `invalid` at the end says that the
+    last reply was not.
     """
     board, position = state.board, state.position
     size, goal, blocked = board.size, board.goal, board.blocked
     up, down, left, right = targets(size)[position].values()
+    row, column = divmod(position, size)
+    goal_row, goal_column = divmod(goal, size)
     line = (
-        f"{role} at {position // size} {position % size} goal {goal // size} {goal % size} "
+        f"{role} at {row} {column} "
+        f"goal {_way(goal_row - row, 'up', 'down')} {_way(goal_column - column, 'left', 'right')} "
         f"blocked {up in blocked:d} {down in blocked:d} {left in blocked:d} {right in blocked:d}"
     )
     if role != "tool":
         line += " tool none" if state.candidate is None else f" tool {' '.join(state.candidate)}"
     return f"{line} invalid" if feedback else line
+
+
+def _way(offset: int, back: str, forth: str) -> str:
+    """How far to go and where, always two words: a fixed place for each is what a tiny model learns from."""
+    return f"{back if offset < 0 else forth if offset else 'level'} {abs(offset)}"

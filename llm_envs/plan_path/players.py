@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from llm_envs.plan_path.board import MOVES, Board, Move, legal_moves, shortest_moves, targets
 from llm_envs.plan_path.state import State
 
-WEAK_TOWARDS = 0.3  # how often the weak player picks a move towards the goal; else any legal move
+WEAK_TOWARDS = 0.15  # how often the weak player picks a move towards the goal; else any legal move
 WEAK_LONGEST = 3
 SOLVER_PROGRAMS = 0.25  # how often a random or weak single agent writes a program instead of moving
 
@@ -60,7 +60,7 @@ def random_moves(_state: State, limit: int, rng: random.Random) -> list[Move]:
 
 
 def weak_moves(state: State, limit: int, rng: random.Random) -> list[Move]:
-    """One to three legal moves: each with probability 0.3 one that reduces the Manhattan distance, else any."""
+    """One to three legal moves: each with probability 0.15 one that reduces the Manhattan distance, else any."""
     moves: list[Move] = []
     cell = state.position
     for _ in range(1 + int(rng.random() * min(WEAK_LONGEST, limit))):

@@ -85,6 +85,7 @@ def build_model(
         num_key_value_heads=heads // 2,
         head_dim=hidden_size // heads,
         max_position_embeddings=CONTEXT,
+        initializer_range=hidden_size**-0.5,  # the usual 0.02 suits wide models; this one would learn only the format
         tie_word_embeddings=True,
         pad_token_id=tokenizer.pad_token_id,
         eos_token_id=tokenizer.eos_token_id,
