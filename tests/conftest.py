@@ -10,10 +10,15 @@ import os
 from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.scale import scale, scaled
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported; no test may depend on a hub
+
+# A busy machine is no failure: no test asserts a time.
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 MARKERS = (
     "system: needs a real vLLM server or a real Docker engine (`make test-system`)",

@@ -1,5 +1,6 @@
 """Which code solves and digs: pure Python, or the compiled code of the extra `fast`. Both give the same results."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,8 @@ from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.sudoku import digging, solver, techniques
 from llm_envs.sudoku.rng import SplitMix64
 from llm_envs.sudoku.techniques import Technique
+
+logger = logging.getLogger(__name__)
 
 
 class EngineName(StrEnum):
@@ -53,6 +56,9 @@ def get_engine(name: str, size: int) -> Engine:
     try:
         from llm_envs.sudoku import fast
     except ImportError as error:
+        if automatic:
+            logger.warning("numba is installed but can't be imported (%s): taking pure Python", error)
+            return PYTHON
         raise UsageError(
             f"engine={name!r}: numba can't be imported ({error}); install llm-envs[fast], or take 'python'."
         ) from error

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-from llm_envs.core.errors import UsageError, unknown_choice
+from llm_envs.core.errors import UsageError, require, unknown_choice, whole_number
 from llm_envs.core.task import Split
 from llm_envs.sudoku.engine import Engine
 from llm_envs.sudoku.geometry import geometry
@@ -97,20 +97,17 @@ def recipe(
             raise unknown_choice("hardest", hardest, names)
         limit = names[hardest]
     most_blanks = MOST_BLANKS[size][limit]
-    bounds = (preset.least, min(preset.most, most_blanks)) if blanks is None else blanks
-    least, most = (bounds, bounds) if isinstance(bounds, int) else _pair(bounds)
-    if not 1 <= least <= most <= most_blanks:
+    if blanks is None:
+        return Recipe(size, preset.least, min(preset.most, most_blanks), hardest=limit)
+    bounds = tuple(blanks) if isinstance(blanks, tuple | list) else (blanks, blanks)
+    require(len(bounds) == 2, "blanks", blanks, "a whole number or two, e.g. 45 or (40, 45)")
+    least, most = (whole_number("blanks", bound, least=1) for bound in bounds)
+    if not least <= most <= most_blanks:
         raise UsageError(
-            f"blanks={blanks!r}: must be a whole number from 1 to {most_blanks}, or two in order, for "
-            f"{size}x{size} puzzles that yield to {limit.name.lower()}."
+            f"blanks={blanks!r}: must be at most {most_blanks}, or two such numbers in order: {size}x{size} puzzles "
+            f"that have one solution and yield to {limit.name.lower()} rarely have more, or never."
         )
     return Recipe(size, least, most, hardest=limit)
-
-
-def _pair(bounds: object) -> tuple[int, int]:
-    if isinstance(bounds, (tuple, list)) and len(bounds) == 2 and all(isinstance(bound, int) for bound in bounds):
-        return bounds[0], bounds[1]
-    raise UsageError(f"blanks={bounds!r}: must be a whole number or two, e.g. 45 or (40, 45).")
 
 
 def generate(wanted: Recipe, split: Split, index: int, engine: Engine) -> Puzzle:
@@ -119,7 +116,7 @@ def generate(wanted: Recipe, split: Split, index: int, engine: Engine) -> Puzzle
     Puzzles are drawn until one has the blanks and the difficulty asked for; then its rows and columns are permuted
     within the rules until its content belongs to the split, so that no puzzle is in two splits.
     """
-    seed = f"sudoku-v0:{wanted.size}:{wanted.least}:{wanted.most}:{wanted.hardest}:{wanted.needs}:{split}:{index}"
+    seed = f"sudoku-v0:{wanted.size}:{wanted.least}:{wanted.most}:{wanted.hardest:d}:{wanted.needs:d}:{split}:{index}"
     rng = SplitMix64(int.from_bytes(hashlib.blake2b(seed.encode(), digest_size=8).digest(), "big"))
     while True:
         blanks = wanted.least + rng.below(wanted.most - wanted.least + 1)

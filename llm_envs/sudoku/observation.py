@@ -35,7 +35,7 @@ def rules(role: str, clues: bytes) -> str:
         size=size,
         box_rows=board.box_rows,
         box_columns=board.box_columns,
-        last=SYMBOLS[size],
+        digits=f"1 to {size}" if size < 10 else f"1 to 9 and A to {SYMBOLS[size]}, which stand for 10 to {size},",
         example="" if given is None else placement_text(Placement(given, clues[given]), size),
         puzzle=rows(clues),
     ).rstrip()

@@ -15,7 +15,8 @@ from llm_envs.core.parsing import Unparsed, last_code_block
 from llm_envs.sudoku.geometry import BLANKS, BOXES, SYMBOLS, cell_name
 from llm_envs.sudoku.puzzle import Placement
 
-_DRAWN = str.maketrans(dict.fromkeys("|,;[](){}+-=*:\"'\u2502\u2503\u2500\u2501\u2550\u2551\u253c\u254b\u256c", " "))
+_BETWEEN = str.maketrans(dict.fromkeys("|,;[](){}\"'\u2502\u2503\u2551", " "))  # what may stand between two cells
+_RULE = "-+=*|: \t\u2500\u2501\u2550\u2502\u2503\u2551\u253c\u254b\u256c"  # a line of these alone divides boxes
 _NAMED = re.compile(r"[rR]\d")
 _TRIPLE_ENDS = re.compile(r"[\n;]|\)\s*+,|\]\s*+,")
 _EMPTY = frozenset({*BLANKS, "none", "null"})
@@ -69,12 +70,12 @@ def read_grid(text: str, size: int | None = None) -> bytes | Unparsed:
         return Unparsed("your answer is empty")
     if size is not None:
         return _grid(rows, size)
-    counts = {sum(map(len, rows)), sum(len(word) for row in rows for word in row)}
-    sizes = [known for known in BOXES if known * known in counts]
-    if len(sizes) != 1:
+    words, characters = sum(map(len, rows)), sum(len(word) for row in rows for word in row)
+    found = [_grid(rows, known) for known in BOXES if known * known in {words, characters}]
+    if not found:
         allowed = ", ".join(f"{known * known} ({known}x{known})" for known in BOXES)
-        return Unparsed(f"a grid has one of {allowed} cells, this one has {min(counts)}")
-    return _grid(rows, sizes[0])
+        return Unparsed(f"a grid has {allowed} cells, this one has {words if words > len(rows) else characters}")
+    return next((grid for grid in found if isinstance(grid, bytes)), found[0])
 
 
 @cache
@@ -111,7 +112,7 @@ def _triples(text: str, size: int) -> Answer | None:
     table = _placements(size)
     placements: list[Placement] = []
     for part in _TRIPLE_ENDS.split(text):
-        words = part.translate(_DRAWN).split()
+        words = part.translate(_BETWEEN).split()
         if not words:
             continue
         placement = table.get(f"r{words[0]}c{words[1]}={words[2].lower()}") if len(words) == 3 else None
@@ -133,7 +134,7 @@ def _rows(text: str) -> list[list[str]]:
     """The words of each line that has any, without what is drawn between them; lists of JSON have one row a list."""
     lists = _lists(text) if text.lstrip().startswith("[") else None
     lines = text.splitlines() if lists is None else [" ".join(map(str, row)) for row in lists]
-    words = [line.translate(_DRAWN).split() for line in lines]
+    words = [line.translate(_BETWEEN).split() for line in lines if line.strip(_RULE)]
     return [row for row in words if row]
 
 
@@ -157,8 +158,8 @@ def _grid(rows: Sequence[Sequence[str]], size: int) -> bytes | Unparsed:
         lined = len(cells) == size and all(len(row) == size for row in cells)
         if lined or (len(flat) == size * size and len(cells) == 1):
             return _digits(flat, size)
-    cells = by_word if all(len(word) == 1 or word in SYMBOLS for row in rows for word in row) else by_character
-    return Unparsed(_miscounted([len(row) for row in cells], size))
+    joined = any(len(word) > 2 for row in rows for word in row)
+    return Unparsed(_miscounted([len(row) for row in (by_character if joined else by_word)], size))
 
 
 def _digits(cells: Sequence[str], size: int) -> bytes | Unparsed:
@@ -176,7 +177,9 @@ def _digits(cells: Sequence[str], size: int) -> bytes | Unparsed:
 
 
 def _miscounted(lengths: Sequence[int], size: int) -> str:
+    if len(lengths) == 1:
+        return f"your grid has {lengths[0]} cells, it must have {size * size}"
     if len(lengths) == size:
         number, length = next((place, found) for place, found in enumerate(lengths, 1) if found != size)
         return f"row {number} of your grid has {length} cells, it must have {size}"
-    return f"your grid has {sum(lengths)} cells in {len(lengths)} rows, it must have {size} rows of {size}"
+    return f"your grid has {len(lengths)} rows, it must have {size} of {size} cells"
