@@ -73,7 +73,8 @@ class RepromptInvalid(TextWrapper):
     def observe(self, agent: str) -> str:
         if self._retry is not None and agent == self._retry.agent:
             return TextObservation(self._retry.observation)
-        return str(self.env.observe(agent))
+        observation: str = self.env.observe(agent)
+        return observation
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         super().reset(seed=seed, options=options)
