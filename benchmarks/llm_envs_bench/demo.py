@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from llm_envs_bench.agents import build_cast, plan_run
+from llm_envs_bench.agents import plan_run
 from llm_envs_bench.metrics import Summary, success_difference, summarise
 from llm_envs_bench.progress import follow
 from llm_envs_bench.report import Grid, leaderboard
@@ -95,7 +95,6 @@ def _evaluate_row(name: str, spec: RunSpec, folder: Path, console: Console) -> R
     # All episodes at once, so that the policies share one batch.
     return evaluate(
         spec,
-        build_cast(spec),
         folder,
         concurrency=spec.instances,
         resume=True,
@@ -139,7 +138,10 @@ def summary(trained: TrainedRun, runs: Mapping[str, Run], seconds: Mapping[str, 
         for name, row in rows.items()
     }
     result["owed"] = sum(row.owed for row in rows.values())
-    return result | {**trained.report, "seconds": {**seconds, "training_phases": trained.report.get("seconds")}}
+    result |= {name: trained.report[name] for name in ("samples", "programs_asked", "programs_run")}
+    result["training_instances"] = trained.report["instances"]
+    result["seconds"] = {**seconds, "training_phases": trained.report["seconds"]}
+    return result
 
 
 def write_results(

@@ -10,9 +10,9 @@ from typing import Any
 import llm_envs
 from llm_envs.episode import Ending, Episode, Turn
 from llm_envs.play import aplay
-from llm_envs_bench.agents import AgentError, Cast
+from llm_envs_bench.agents import AgentError, Cast, build_cast
 from llm_envs_bench.spec import RunSpec
-from llm_envs_bench.store import Run, RunWriter, load_run
+from llm_envs_bench.store import Run, RunWriter, is_complete, load_run
 
 _logger = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ def unwatched(_owed: int) -> AbstractContextManager[Observer]:
 
 def evaluate(
     spec: RunSpec,
-    cast: Cast,
     out: Path,
     *,
+    cast: Cast | None = None,
     concurrency: int = 32,
     resume: bool = False,
     watch: Watch = unwatched,
@@ -38,8 +38,8 @@ def evaluate(
 
     Args:
         spec: what to play.
-        cast: who plays (`agents.build_cast(spec)`).
         out: run folder, see `store`.
+        cast: who plays, where it is not who the description names.
         concurrency: episodes at once; what they share is the agents' endpoint or batch.
         resume: go on in a folder that holds a part of this very run.
         watch: given the number of episodes to play, opens an observer that is told of each one that ends, failed ones
@@ -48,6 +48,9 @@ def evaluate(
     Raises:
         UsageError: the folder holds something else, or an agent can't be used at all (a wrong key, an unknown model).
     """
+    if resume and is_complete(out, spec):
+        return load_run(out)
+    players = build_cast(spec) if cast is None else cast  # before the folder is touched: it may be refused
     with RunWriter(out, spec, resume=resume) as writer, watch(len(writer.owed)) as observer:
 
         def ended(episode: Episode) -> None:
@@ -56,7 +59,7 @@ def evaluate(
                 _logger.warning("instance %s is owed: %s", episode.index, episode.error)
             observer(episode)
 
-        asyncio.run(_play_all(spec, cast, writer.owed, max(1, concurrency), ended))
+        asyncio.run(_play_all(spec, players, writer.owed, max(1, concurrency), ended))
     return load_run(out)
 
 

@@ -46,6 +46,11 @@ def load_run(folder: Path) -> Run:
     return Run(folder, spec, tuple(_scored(folder / EPISODES)), tuple(_read(folder / FAILURES)))
 
 
+def is_complete(folder: Path, spec: RunSpec) -> bool:
+    """Whether a folder holds this very run and owes nothing of it."""
+    return (folder / RUN).exists() and _read_spec(folder) == spec and load_run(folder).owed == 0
+
+
 class RunWriter:
     """Fills a run folder; one process at a time."""
 

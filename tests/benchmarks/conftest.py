@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from pettingzoo.env_registry.registration import aec_registry, register
 
-from llm_envs_bench.agents import build_cast
 from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import RunSpec
 from llm_envs_bench.store import Run
@@ -31,6 +30,6 @@ def play(tmp_path: Path) -> Play:
 
     def run(name: str, instances: int = 6, *, agents: dict[str, str] | None = None, **options: Any) -> Run:
         spec = RunSpec(env=corridor.ENV_ID, agents=agents or {"scout": name, "walker": name}, instances=instances)
-        return evaluate(spec, build_cast(spec), tmp_path / name, **options)
+        return evaluate(spec, tmp_path / name, **options)
 
     return run

@@ -30,7 +30,7 @@ def ask(server: Endpoint, out: Path, *, instances: int = 1, sampling: Sampling |
     """The model walks, the oracle scouts."""
     agents = {"scout": "oracle", "walker": f"openai:tiny@{server.url}"}
     spec = RunSpec(env=corridor.ENV_ID, agents=agents, instances=instances, sampling=sampling or Sampling())
-    return evaluate(spec, build_cast(spec), out, **options)
+    return evaluate(spec, out, **options)
 
 
 # ---- a good endpoint
@@ -61,7 +61,7 @@ def test_the_same_players_can_play_on_one_event_loop_after_another(tmp_path: Pat
         agents = {"scout": "oracle", "walker": f"openai:tiny@{server.url}"}
         spec = RunSpec(env=corridor.ENV_ID, agents=agents, instances=3)
         cast = build_cast(spec)
-        runs = [evaluate(spec, cast, tmp_path / name) for name in ("first", "second")]
+        runs = [evaluate(spec, tmp_path / name, cast=cast) for name in ("first", "second")]
     assert [run.owed for run in runs] == [0, 0]
     assert runs[0].episodes == runs[1].episodes
 

@@ -71,7 +71,7 @@ def plan(run_folder: Path) -> Plan:
 
 def replies(spec: RunSpec, out: Path, role: str, **options: int) -> list[str]:
     """What a role says first in every episode: there nobody else's words have changed what it sees but the tool's."""
-    run = evaluate(spec, build_cast(spec), out, **options)
+    run = evaluate(spec, out, **options)
     assert run.owed == 0
     return [next(turn.reply for turn in episode.turns if turn.role == role) for episode in run.episodes]
 
@@ -95,7 +95,7 @@ def test_a_reference_player_plays_beside_a_checkpoint(run_folder: Path, tmp_path
     agents = {"planner": "oracle"}
     trained = f"checkpoint:{run_folder / 'checkpoint-5'}"
     spec = plan_run(GAME, trained, agents, options=OPTIONS | {"max_cycles": 8}, instances=4)
-    assert summarise(evaluate(spec, build_cast(spec), tmp_path / "run")).success.value == 1.0
+    assert summarise(evaluate(spec, tmp_path / "run")).success.value == 1.0
 
 
 def test_a_checkpoint_is_identified_by_its_weights(plan: Plan) -> None:
@@ -109,7 +109,7 @@ def test_a_failing_sampler_is_owed(plan: Plan, tmp_path: Path, monkeypatch: pyte
         raise MemoryError("no room")
 
     monkeypatch.setattr("at_grpo.inference.transformers.TransformersSampler.generate", fail)
-    run = evaluate(plan(5), build_cast(plan(5)), tmp_path / "run")
+    run = evaluate(plan(5), tmp_path / "run")
     assert (run.owed, len(run.failures)) == (8, 8)
     assert "no room" in str(run.failures[0].error)
 

@@ -24,7 +24,13 @@ from llm_envs_bench.training import TrainedRun, TrainingError, read_training, tr
 from tests.benchmarks import corridor
 
 ROLES = ("scout", "walker")
-REPORT = {"samples": {"scout": 12, "walker": 10}, "programs_asked": 12, "programs_run": 4, "seconds": {"rollouts": 1.5}}
+REPORT = {
+    "samples": {"scout": 12, "walker": 10},
+    "programs_asked": 12,
+    "programs_run": 4,
+    "instances": 3,
+    "seconds": {"train": 1.5},
+}
 
 
 @pytest.fixture
@@ -78,8 +84,8 @@ def test_the_summary_says_what_was_gained_and_whose_it_is(trained: TrainedRun, t
     assert (found["tool_quality_before"], found["tool_quality_after"]) == (0.5, 0.5)
     assert found["valid_turns_before"] == {"scout": 1.0, "walker": 1.0}
     assert found["samples"] == {"scout": 12, "walker": 10}
-    assert (found["programs_asked"], found["programs_run"]) == (12, 4)
-    assert found["seconds"] == {"training": 3.0, "evaluation": 1.0, "training_phases": {"rollouts": 1.5}}
+    assert (found["programs_asked"], found["programs_run"], found["training_instances"]) == (12, 4, 3)
+    assert found["seconds"] == {"training": 3.0, "evaluation": 1.0, "training_phases": {"train": 1.5}}
     assert set(found["rows"]) == {"warm start", "trained", "trained, scout replaced", "trained, walker replaced"}
 
 

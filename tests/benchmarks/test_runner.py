@@ -13,7 +13,6 @@ import pytest
 
 from llm_envs.core.errors import UsageError
 from llm_envs.episode import Ending, Episode
-from llm_envs_bench.agents import build_cast
 from llm_envs_bench.metrics import summarise
 from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import RunSpec, Sampling
@@ -30,12 +29,11 @@ SLOW_EVALUATION = """
 import sys, time
 from contextlib import nullcontext
 from pathlib import Path
-from llm_envs_bench.agents import build_cast
 from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import RunSpec
 spec = RunSpec(env={game!r}, agents={{"solver": "greedy"}}, options={options!r}, instances=120)
 slowly = nullcontext(lambda episode: time.sleep({pause}))
-evaluate(spec, build_cast(spec), Path(sys.argv[1]), resume=True, watch=lambda owed: slowly)
+evaluate(spec, Path(sys.argv[1]), resume=True, watch=lambda owed: slowly)
 """
 
 
@@ -56,7 +54,7 @@ def test_the_oracle_always_succeeds_and_random_hardly_ever(tmp_path: Path) -> No
     rates = {}
     for name in ("oracle", "random"):
         spec = RunSpec(env=GAME, agents={"solver": name}, options=ALONE | {"min_path": 6, "max_moves": 3}, instances=50)
-        rates[name] = summarise(evaluate(spec, build_cast(spec), tmp_path / name)).success.value
+        rates[name] = summarise(evaluate(spec, tmp_path / name)).success.value
     assert rates["oracle"] == 1.0
     assert rates["random"] <= 0.1
 
@@ -193,7 +191,7 @@ def test_two_processes_cannot_write_one_run(tmp_path: Path) -> None:
         time.sleep(0.005)
     spec = RunSpec(env=GAME, agents={"solver": "greedy"}, options=ALONE, instances=120)
     with pytest.raises(UsageError, match="another process is writing"):
-        evaluate(spec, build_cast(spec), tmp_path / "run", resume=True)
+        evaluate(spec, tmp_path / "run", resume=True)
     process.kill()
     process.wait()
 

@@ -63,7 +63,7 @@ def test_a_page_shows_one_run_or_two(play: Play) -> None:
 def test_two_runs_without_a_common_instance_are_refused(play: Play, tmp_path: Path) -> None:
     spec = RunSpec(env=corridor.ENV_ID, agents={"scout": "idle", "walker": "idle"}, first=100, instances=3)
     with pytest.raises(UsageError, match="must hold the same instances"):
-        build_page({"a": play("oracle"), "b": evaluate(spec, build_cast(spec), tmp_path / "b")}, title="x")
+        build_page({"a": play("oracle"), "b": evaluate(spec, tmp_path / "b")}, title="x")
 
 
 # ---- in a browser
@@ -176,7 +176,7 @@ def test_a_reply_never_becomes_part_of_the_page(page: Page, tmp_path: Path) -> N
     spec = RunSpec(env=corridor.ENV_ID, agents={"scout": "idle", "walker": "idle"}, instances=1)
     cast = build_cast(spec)
     attacked = type(cast)({"scout": Attacker(), "walker": Attacker()})
-    open_runs(page, tmp_path, {ATTACK: evaluate(spec, attacked, tmp_path / "run")})
+    open_runs(page, tmp_path, {ATTACK: evaluate(spec, tmp_path / "run", cast=attacked)})
     page.press("ArrowRight")
     assert ATTACK in text(page, ".card.current .said")
     assert page.evaluate("window.attacked === undefined") is True

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from llm_envs.commands.arguments import env_options, pairs
 from llm_envs.core.task import Split
-from llm_envs_bench.agents import build_cast, plan_run
+from llm_envs_bench.agents import plan_run
 from llm_envs_bench.metrics import summarise
 from llm_envs_bench.progress import follow
 from llm_envs_bench.report import leaderboard, output_console
@@ -54,10 +54,9 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         sampling=Sampling(args.temperature, args.max_tokens),
     )
-    cast, progress = build_cast(spec), Console(stderr=True)
+    progress = Console(stderr=True)
     result = evaluate(
         spec,
-        cast,
         args.out,
         concurrency=args.concurrency,
         resume=args.resume,
