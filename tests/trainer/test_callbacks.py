@@ -33,7 +33,7 @@ from at_grpo.config import TrainConfig
 from at_grpo.curves import draw_curves, read_metrics
 from at_grpo.metrics import step_metrics
 from at_grpo.samples import Group, Iteration
-from at_grpo.turn_table import shorten, turn_table
+from at_grpo.turn_table import shorten, turn_tables
 from llm_envs.episode import Ending, Episode, read_episodes
 from tests.trainer.samples import group
 from tests.trainer.tiny_trainer import ROLES, cut, peft_model, random_samples, run_config, tokenizer
@@ -191,10 +191,11 @@ def test_the_table_shows_each_branch_with_its_parts() -> None:
     info = {"team_reward": 0.25, "local_reward": -0.05}
     rows = score([group([0.2, -0.8], info=info, text="up up", observation="planner at 3 4", cycle=2)])
     chosen = dataclasses.replace(rows[0].samples[0], chosen=True)
-    shown = table_text(turn_table(7, [dataclasses.replace(rows[0], samples=(chosen, rows[0].samples[1]))], 5))
-    assert "sampled turns of iteration 7" in shown
+    shown = table_text(turn_tables(7, [dataclasses.replace(rows[0], samples=(chosen, rows[0].samples[1]))], 5))
+    assert "Sampled turns of iteration 7" in shown
     first, second = (line for line in shown.splitlines() if "up up" in line)
-    for part in ("planner", " 2 ", "→", "+0.200", "+0.250", "-0.050", "+0.707", "planner at 3 4"):
+    assert "planner, turn 2: planner at 3 4" in shown
+    for part in ("→", "+0.200", "+0.250", "-0.050", "+0.707"):
         assert part in first
     assert "→" not in second
     assert "-0.800" in second
@@ -203,7 +204,7 @@ def test_the_table_shows_each_branch_with_its_parts() -> None:
 def test_what_a_model_says_can_neither_style_nor_steer_the_terminal() -> None:
     said = "[bold red]up[/]\x1b[2J\x07\nleft" + "\u202e"
     rows = score([group([0.0, 1.0], text=said, observation="\x1b]0;title\x07")])
-    shown = table_text(turn_table(0, rows, 1))
+    shown = table_text(turn_tables(0, rows, 1))
     assert "[bold red]up[/]·[2J·⏎left·" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
 
@@ -220,10 +221,9 @@ def test_the_table_has_as_many_turns_as_asked_and_alternates_roles() -> None:
         for role, count in (("tool", 9), ("planner", 2))
         for instance in range(count)
     )
-    assert turn_table(0, rows, 2).row_count == 4
-    shown = table_text(turn_table(0, rows, 4))
-    assert (shown.count("tool"), shown.count("planner")) == (2, 2)
-    assert table_text(turn_table(1, rows, 4)) == table_text(turn_table(1, rows, 4))
+    shown = table_text(turn_tables(0, rows, 4))
+    assert (shown.count("tool, turn"), shown.count("planner, turn")) == (2, 2)
+    assert table_text(turn_tables(1, rows, 4)) == table_text(turn_tables(1, rows, 4))
 
 
 def test_a_run_prints_its_table_at_each_log_and_only_if_asked(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_run_prints_its_table_at_each_log_and_only_if_asked(tmp_path: Path) ->
         out = io.StringIO()
         report = TurnReport(turns, Console(file=out, width=160))
         train(settings(tmp_path), report, on_collect=lambda step, to=report: to.remember(step, groups_of(step)))
-        assert out.getvalue().count("sampled turns of iteration") == tables
+        assert out.getvalue().count("Sampled turns of iteration") == tables
         assert ("up [red]left[/red]" in out.getvalue()) == bool(turns)
 
 
@@ -299,7 +299,9 @@ def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         train(settings(tmp_path), StopOnSignal(), on_collect=twice)
-    assert latest_checkpoint(tmp_path) is None
+    latest = latest_checkpoint(tmp_path)
+    assert latest is not None
+    assert latest.name == "checkpoint-0", "the start, saved before the first signal; nothing after it"
     assert handlers() == before
 
 

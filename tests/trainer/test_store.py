@@ -1,5 +1,7 @@
 """The experience of one policy version."""
 
+from dataclasses import replace
+
 import pytest
 
 from at_grpo.samples import Group, GroupKey
@@ -8,7 +10,7 @@ from tests.trainer.tiny_trainer import random_samples
 
 
 def group(step: int, instance: int, role: str) -> Group:
-    samples = tuple(random_samples(role, 4, instance))
+    samples = tuple(replace(sample, version=step) for sample in random_samples(role, 4, instance))
     return Group(GroupKey(step, instance, "root", f"{role}_0", 0), role, "", samples)
 
 
@@ -35,6 +37,13 @@ def test_no_group_enters_a_sealed_version_and_no_other_version_is_served() -> No
         store.add([group(7, 1, "tool")])
     with pytest.raises(RuntimeError, match="version 8"):
         next(store.stream(8))
+
+
+def test_a_sample_of_another_version_is_refused() -> None:
+    """UC-142: what is trained on was sampled from the weights it is trained at."""
+    store = filled([0])
+    with pytest.raises(RuntimeError, match="samples of version 6, the open one is 7"):
+        store.add([group(6, 1, "tool")])
 
 
 def test_micro_batches_hold_one_role_and_every_sample_once() -> None:

@@ -29,7 +29,7 @@ from at_grpo.checkpointing import write_atomically
 from at_grpo.curves import draw_curves, read_metrics
 from at_grpo.metrics import roles_of
 from at_grpo.samples import Group
-from at_grpo.turn_table import turn_table
+from at_grpo.turn_table import turn_tables
 from llm_envs.episode import Episode
 
 logger = logging.getLogger(__name__)
@@ -183,7 +183,7 @@ class TurnReport(TrainerCallback):
         if self._turns and self._latest is not None and state.is_world_process_zero:
             step, groups = self._latest
             self._latest = None  # an evaluation logs as well; the same turns are not shown twice
-            self._console.print(turn_table(step, groups, self._turns))
+            self._console.print(turn_tables(step, groups, self._turns))
 
 
 class StopOnSignal(TrainerCallback):

@@ -23,10 +23,19 @@ class ExperienceStore:
         self._version, self._sealed, self._groups = version, False, []
 
     def add(self, groups: Iterable[Group]) -> None:
-        """Add scored groups to the open version. Raises `RuntimeError` when it is sealed."""
+        """Add scored groups to the open version.
+
+        Raises:
+            RuntimeError: the version is sealed, or a sample comes from another one: no token is trained on that was not
+                sampled from the weights it is trained at.
+        """
         if self._sealed:
             raise RuntimeError(f"version {self._version} is sealed: open the next one before adding groups")
-        self._groups.extend(groups)
+        for group in groups:
+            stale = {sample.version for sample in group.samples} - {self._version}
+            if stale:
+                raise RuntimeError(f"{group.key}: has samples of version {min(stale)}, the open one is {self._version}")
+            self._groups.append(group)
 
     def seal(self) -> list[Group]:
         """No more groups will come; returns them in the order of their keys, whichever arrived first."""

@@ -6,7 +6,7 @@ replies are scored), `at_grpo_trainer.py` (how policies are updated).
 
 import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,8 +51,9 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
     model = build_policies(base, config.policies, seed=config.run.seed)
     ready = time.monotonic()
     report = RunReport(config, folder)
-    engine, players = rollouts(config, model, tokenizer)
-    experience = Experience(config, engine, players, report.on_step)
+    versions = dict.fromkeys(config.policies, 0)
+    engine, players = rollouts(config, model, tokenizer, versions)
+    experience = Experience(config, engine, players, versions, report.on_step)
     if resume is not None:
         experience.restore(resume)
     trainer = ATGRPOTrainer(
@@ -97,13 +98,13 @@ def load_base(config: TrainConfig, folder: Path) -> tuple[PreTrainedModel, PreTr
 
 
 def rollouts(
-    config: TrainConfig, model: PeftModel, tokenizer: PreTrainedTokenizerBase
+    config: TrainConfig, model: PeftModel, tokenizer: PreTrainedTokenizerBase, versions: Mapping[str, int]
 ) -> tuple[RolloutEngine, dict[str, PolicyPlayer]]:
     """The engine that samples with the current policies, and the same policies as players for evaluation episodes."""
     encoder = PromptEncoder(tokenizer)
     stops = stop_token_ids(model.generation_config, tokenizer)
     sampler = TransformersSampler(
-        model, stop_token_ids=stops, pad_id=tokenizer.pad_token_id, decode=encoder.tokenizer.decode
+        model, stop_token_ids=stops, pad_id=tokenizer.pad_token_id, versions=versions, decode=encoder.tokenizer.decode
     )
     params = {
         role: SamplingParams(temperature=section.temperature, max_tokens=section.max_tokens, stop=section.stop)

@@ -4,37 +4,43 @@ import random
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 
+from rich.box import SIMPLE
+from rich.console import Group as Stack
 from rich.table import Table
 from rich.text import Text
 
 from at_grpo.samples import Group
 
-OBSERVATION_CHARS = 60
-REPLY_CHARS = 60
+OBSERVATION_CHARS = 160
+REPLY_CHARS = 160
 
 
-def turn_table(step: int, groups: Sequence[Group], turns: int) -> Table:
-    """`turns` groups drawn by chance (the same for the same step), alternating between roles; one row a branch."""
-    table = Table(title=f"sampled turns of iteration {step}", title_justify="left")
-    for column in ("role", "turn", "branch", "", "reward", "team", "local", "advantage"):
-        table.add_column(column, justify="left" if column in {"role", ""} else "right", no_wrap=True)
-    table.add_column("observation", ratio=1)
-    table.add_column("reply", ratio=1)
+def turn_tables(step: int, groups: Sequence[Group], turns: int) -> Stack:
+    """`turns` groups drawn by chance (the same for the same step), alternating between roles: what the agent saw above
+    a table of its branches.
+    """
+    parts: list[Text | Table] = [Text(f"Sampled turns of iteration {step}", style="bold")]
     for group in _pick(step, groups, turns):
-        for position, sample in enumerate(group.samples):
-            table.add_row(
-                Text(group.role if position == 0 else ""),
-                str(group.key.cycle) if position == 0 else "",
-                str(sample.sibling),
-                "→" if sample.chosen else "",
-                f"{sample.reward:+.3f}",
-                _number(sample.info.get("team_reward")),
-                _number(sample.info.get("local_reward")),
-                f"{sample.advantage:+.3f}",
-                Text(shorten(group.observation, OBSERVATION_CHARS) if position == 0 else ""),
-                Text(shorten(sample.text, REPLY_CHARS)),
-                end_section=position == len(group.samples) - 1,
-            )
+        head = f"{group.role}, turn {group.key.cycle}: {shorten(group.observation, OBSERVATION_CHARS)}"
+        parts += [Text(head), _branches(group)]
+    return Stack(*parts)
+
+
+def _branches(group: Group) -> Table:
+    """One row a sibling; the arrow marks the one that the episode went on with."""
+    table = Table(box=SIMPLE, pad_edge=False)
+    for column in ("", "reward", "team", "local", "advantage"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("reply", no_wrap=True, overflow="ellipsis")
+    for sample in group.samples:
+        table.add_row(
+            f"→ {sample.sibling}" if sample.chosen else str(sample.sibling),
+            f"{sample.reward:+.3f}",
+            _number(sample.info.get("team_reward")),
+            _number(sample.info.get("local_reward")),
+            f"{sample.advantage:+.3f}",
+            Text(shorten(sample.text, REPLY_CHARS)),
+        )
     return table
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 
 from at_grpo.advantages import Scale, score
@@ -31,6 +31,7 @@ class Experience:
         config: TrainConfig,
         engine: RolloutEngine,
         players: Mapping[str, Player],
+        versions: MutableMapping[str, int],
         on_step: OnStep | None = None,
     ) -> None:
         """Args:
@@ -42,6 +43,7 @@ class Experience:
         self._config = config
         self._engine = engine
         self._players = dict(players)
+        self._versions = versions
         self._on_step = on_step
         self._store = ExperienceStore(config.optim.micro_batch_size)
         self.totals: Counter[str] = Counter()
@@ -49,6 +51,7 @@ class Experience:
     def collect(self, step: int) -> Iteration:
         """Sample, score and seal iteration `step`; the same step of the same run always asks for the same instances."""
         config = self._config
+        self._versions.update(dict.fromkeys(self._versions, step))
         rollout = self._engine.collect(step, instance_indices(config.run.seed, step, config.rollout.instances))
         groups = permute_rewards(rollout.groups, config.run.seed) if config.run.permute_rewards else rollout.groups
         self._store.open(step)
