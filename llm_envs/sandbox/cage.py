@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
 from llm_envs.sandbox import encoding
 from llm_envs.sandbox.base import Outcome, Program, SandboxError, Status
+from llm_envs.sandbox.encoding import Key
 from llm_envs.sandbox.runner import wire
 
 logger = logging.getLogger(__name__)
@@ -33,8 +34,11 @@ class CageLostError(Exception):
 class Cage(Protocol):
     """A place where programs run one after the other. All but `stop` belong to the thread that made it."""
 
-    def run(self, programs: Sequence[Program]) -> Iterator[Outcome]:
-        """Outcomes in the order of the programs, each as soon as it is there. Raises CageLostError."""
+    def run(self, programs: Sequence[Program], compile_once: Collection[Key] = ()) -> Iterator[Outcome]:
+        """Outcomes in the order of the programs, each as soon as it is there. Raises CageLostError.
+
+        `compile_once`: codes that are worth keeping compiled, in this batch or for the next.
+        """
         ...
 
     def stop(self) -> None:
@@ -116,7 +120,7 @@ class Conversation:
     def __init__(self, channel: Channel) -> None:
         """Nothing is sent yet."""
         self._channel = channel
-        self._kept: encoding.Key | None = None  # the compiled code that the runner holds
+        self._kept: Key | None = None  # the compiled code that the runner holds
 
     def open(self, config: dict[str, wire.Value]) -> None:
         """Configure the runner. Raises SandboxError where it refuses, CageLostError where it dies."""
@@ -126,9 +130,9 @@ class Conversation:
         if not answer.startswith("+"):
             raise SandboxError(answer[1:])
 
-    def run(self, programs: Sequence[Program]) -> Iterator[Outcome]:
+    def run(self, programs: Sequence[Program], compile_once: Collection[Key] = ()) -> Iterator[Outcome]:
         """All requests go out at once. The runner takes them one by one: they wait where no program can see them."""
-        steps = encoding.plan(programs, self._kept)
+        steps = encoding.plan(programs, self._kept, compile_once)
         self._channel.send(b"".join(step.frame for step in steps))
         refused: Outcome | None = None
         for step in steps:
@@ -171,10 +175,10 @@ class RunnerProcess:
             self.close()
             raise
 
-    def run(self, programs: Sequence[Program]) -> Iterator[Outcome]:
+    def run(self, programs: Sequence[Program], compile_once: Collection[Key] = ()) -> Iterator[Outcome]:
         """See `Cage`."""
         try:
-            yield from self._conversation.run(programs)
+            yield from self._conversation.run(programs, compile_once)
         except CageLostError as error:
             raise CageLostError(self._last_words() or str(error)) from error
 

@@ -6,6 +6,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 
 from llm_envs.sandbox.base import Outcome, Program, SandboxError
+from llm_envs.sandbox.encoding import worth_compiling_once
 
 
 class Call:
@@ -16,6 +17,7 @@ class Call:
         places = {program: place for place, program in enumerate(dict.fromkeys(programs))}
         self.future: Future[list[Outcome]] = Future()
         self.tasks = [Task(self, place, program) for program, place in places.items()]
+        self.compile_once = worth_compiling_once(places)
         self._order = [places[program] for program in programs]
         self._outcomes: dict[int, Outcome] = {}
         self._lock = threading.Lock()

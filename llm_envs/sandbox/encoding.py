@@ -1,9 +1,9 @@
 """Programs to frames and replies to outcomes: the sandbox's side of `runner.wire`, and checks on what users give."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from llm_envs.sandbox.base import Outcome, Program, Status
 from llm_envs.sandbox.runner import wire
@@ -44,17 +44,22 @@ def compilation_key(program: Program) -> Key:
     return (program.code, program.cpu_s, program.wall_s, program.memory_mb, program.processes)
 
 
-def plan(programs: Sequence[Program], kept: Key | None) -> list[Step]:
-    """The requests for a batch. Neighbours of equal code are compiled once, where that pays; `kept` already is."""
+def worth_compiling_once(programs: Iterable[Program]) -> frozenset[Key]:
+    """Which codes come so often, and are so long, that one compilation saves more than the fork that it takes."""
+    times = Counter(map(compilation_key, programs))
+    return frozenset(key for key, count in times.items() if (count - 1) * len(key[0]) >= COMPILE_ONCE_FROM)
+
+
+def plan(programs: Sequence[Program], kept: Key | None, compile_once: Collection[Key]) -> list[Step]:
+    """The requests for a batch: code that is among `compile_once` is compiled and kept, unless it is `kept` already."""
     steps: list[Step] = []
-    for key, group in groupby(programs, compilation_key):
-        same = list(group)
+    for program in programs:
+        key = compilation_key(program)
         if key != kept:
-            worth = (len(same) - 1) * len(same[0].code) >= COMPILE_ONCE_FROM
-            kept = key if worth else None
-            if worth:
-                steps.append(_step(wire.COMPILE, same[0]))
-        steps += (_step(wire.RUN if kept is None else wire.RUN_KEPT, program) for program in same)
+            kept = key if key in compile_once else None
+            if kept is not None:
+                steps.append(_step(wire.COMPILE, program))
+        steps.append(_step(wire.RUN if kept is None else wire.RUN_KEPT, program))
     return steps
 
 

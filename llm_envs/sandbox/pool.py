@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from llm_envs.sandbox.base import Outcome, Program, SandboxError, Status
 from llm_envs.sandbox.cage import Cage, CageLostError
 from llm_envs.sandbox.calls import Call, Task
-from llm_envs.sandbox.encoding import checked
+from llm_envs.sandbox.encoding import Key, checked
 
 logger = logging.getLogger(__name__)
 
@@ -117,8 +117,11 @@ class Pool:
         return cage
 
     def report(self, outcome: Outcome) -> None:
-        """Learn how long programs usually take: short ones are handed over in larger batches."""
-        self._usual_s += (outcome.wall_s - self._usual_s) / 8
+        """Learn how long programs usually take: short ones are handed over in larger batches.
+
+        On a busy machine all takes longer, the hand-over too, so it is CPU time that counts, unless a program sleeps.
+        """
+        self._usual_s += (max(outcome.cpu_s, outcome.wall_s / 16) - self._usual_s) / 8
 
     def retry(self, tasks: Sequence[Task], error: CageLostError) -> None:
         """Put back what a lost cage has not answered; only the first of them can have been the reason."""
@@ -178,7 +181,9 @@ class _Slot:
         try:
             if self._cage is None:
                 self._cage = self._pool.start()
-            for outcome, task in zip(self._cage.run([task.program for task in batch]), batch, strict=True):
+            compile_once = frozenset[Key]().union(*(task.call.compile_once for task in batch))
+            outcomes = self._cage.run([task.program for task in batch], compile_once)
+            for outcome, task in zip(outcomes, batch, strict=True):
                 answered += 1
                 worn |= outcome.status in _WEARING
                 self._pool.report(outcome)

@@ -1,7 +1,6 @@
 """What goes over the wire comes out the same, and code is compiled as often as pays."""
 
 import marshal
-from itertools import groupby
 
 import pytest
 from hypothesis import given
@@ -36,7 +35,7 @@ def test_a_runner_that_follows_the_plan_runs_each_program_with_its_own_code(
 ) -> None:
     code = kept[0] if kept else None
     ran = []
-    for step in encoding.plan(programs, kept):
+    for step in encoding.plan(programs, kept, encoding.worth_compiling_once(programs)):
         header, body, stdin = read(step.frame)
         assert header[3:] == (
             step.program.cpu_s,
@@ -55,15 +54,16 @@ def test_a_runner_that_follows_the_plan_runs_each_program_with_its_own_code(
     assert ran == [(p.code, p.files, p.argv, p.stdin.encode(errors="replace")) for p in programs]
 
 
-def test_neighbours_of_equal_long_code_are_compiled_once_and_others_not() -> None:
-    long, short = Program("x" * 5000), Program("x")
-    kinds = [step.kind for step in encoding.plan([long, long, long, short, short, long], None)]
-    assert [(kind, len(list(group))) for kind, group in groupby(kinds)] == [
-        (wire.COMPILE, 1),
-        (wire.RUN_KEPT, 3),
-        (wire.RUN, 3),
-    ]
-    assert [step.kind for step in encoding.plan([long], encoding.compilation_key(long))] == [wire.RUN_KEPT]
+def test_code_that_comes_often_is_compiled_once_and_other_code_is_not() -> None:
+    """Also where a batch holds one program of it only: what was compiled is kept for the next batch."""
+    long, short = [Program("x" * 2500, str(index)) for index in range(4)], Program("x")
+    once = encoding.worth_compiling_once([*long, short, short])
+    assert once == {encoding.compilation_key(long[0])}
+    first = encoding.plan(long[:1], None, once)
+    assert [step.kind for step in first] == [wire.COMPILE, wire.RUN_KEPT]
+    then = encoding.plan([*long[1:], short], encoding.compilation_key(long[0]), once)
+    assert [step.kind for step in then] == [wire.RUN_KEPT] * 3 + [wire.RUN]
+    assert not encoding.worth_compiling_once([long[0], *[short] * 100])
 
 
 @given(

@@ -17,6 +17,7 @@ import pytest
 
 from llm_envs.sandbox.base import Outcome, Program, SandboxError, Status
 from llm_envs.sandbox.cage import CageLostError, RunnerProcess
+from llm_envs.sandbox.encoding import worth_compiling_once
 from llm_envs.sandbox.locked import LockedSandbox
 from tests.llm_envs.sandbox.conftest import require_locked
 from tests.llm_envs.sandbox.processes import alive, children, eventually
@@ -148,7 +149,7 @@ def test_no_byte_of_another_program_is_in_a_programs_memory() -> None:
         outcomes = list(cage.run([Program(search), owner, Program(search, "2"), Program(search, "3"), owner]))
         assert text in outcomes[1].stdout
         assert [outcomes[index].stdout for index in (0, 2, 3)] == ["1\n"] * 3
-        assert [o.stdout for o in cage.run([*kept, Program(search, "4")])] == ["1\n"] * 4
+        assert [o.stdout for o in cage.run([*kept, Program(search, "4")], worth_compiling_once(kept))] == ["1\n"] * 4
         (own,) = cage.run([Program(f"x = {text!r}\n{search}")])
         assert int(own.stdout) > 1
     finally:
@@ -235,6 +236,7 @@ for package in ("llm_envs", "tests"):  # without what they import on their own
     sys.modules[package] = types.ModuleType(package)
     sys.modules[package].__path__ = [f"{CHECKOUT}/{{package}}"]
 from llm_envs.sandbox.base import Program
+from llm_envs.sandbox.encoding import worth_compiling_once
 from llm_envs.sandbox.locked import LockedSandbox
 from tests.llm_envs.sandbox.processes import children
 """

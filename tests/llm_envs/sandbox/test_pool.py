@@ -2,13 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import CancelledError
 
 import pytest
 
 from llm_envs.sandbox.base import Outcome, Program, SandboxError, Status
 from llm_envs.sandbox.cage import CageLostError
+from llm_envs.sandbox.encoding import Key
 from llm_envs.sandbox.pool import PooledSandbox
 
 
@@ -38,7 +39,7 @@ class ScriptedCage:
         self.cages = cages
         self.stopped = threading.Event()
 
-    def run(self, programs: Sequence[Program]) -> Iterator[Outcome]:
+    def run(self, programs: Sequence[Program], compile_once: Collection[Key] = ()) -> Iterator[Outcome]:
         with self.cages.lock:
             self.cages.batches.append(len(programs))
         for program in programs:
