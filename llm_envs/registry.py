@@ -9,6 +9,7 @@ from llm_envs.core.errors import unknown_choice
 
 MODULES = {
     "llm_envs/plan_path-v0": "llm_envs.plan_path_v0",
+    "llm_envs/sokoban-v0": "llm_envs.sokoban_v0",
     "llm_envs/sudoku-v0": "llm_envs.sudoku_v0",
 }
 # PettingZoo's games in words; making one needs the extra `classic`.
