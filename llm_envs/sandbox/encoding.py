@@ -65,7 +65,7 @@ def plan(programs: Sequence[Program], kept: Key | None, compile_once: Collection
 
 def _step(kind: int, program: Program) -> Step:
     if kind == wire.COMPILE:
-        body, stdin = wire.pack((program.code,)), b""
+        body, stdin = wire.pack((program.code, (), ())), b""
     else:
         body = wire.pack(("" if kind == wire.RUN_KEPT else program.code, program.files, program.argv))
         stdin = program.stdin.encode(errors="replace")

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 RECYCLE_AFTER = 500  # runs of one cage; if there is anything that it cannot wipe, it does not pile up
 _WEARING = (Status.TIMEOUT, Status.MEMORY)
 _ATTEMPTS = 2
-_BATCH_S = 0.02  # work given to a slot at once: more than a hand-over costs, less than another slot should wait for
+_BATCH_S = 0.03  # work given to a slot at once: more than a hand-over costs, less than another slot should wait for
 _LONGEST_BATCH = 32
 
 
@@ -148,7 +148,7 @@ class Pool:
                 if self._queue:
                     break
                 self._changed.wait()
-            share = math.ceil(len(self._queue) / (2 * self._slots))
+            share = math.ceil(0.75 * len(self._queue) / self._slots)  # the rest evens out what takes longer
             count = min(share, _LONGEST_BATCH, max(1, int(_BATCH_S / max(self._usual_s, 1e-6))))
             batch = [self._queue.popleft() for _ in range(count)]
             self._idle -= 1

@@ -50,7 +50,7 @@ def become(job: Job, stdin: int, stdout: int, stderr: int) -> NoReturn:
         os.dup2(stdin, 0)
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
-        _limit(job)
+        _limit(job.request, job.confinement)
         _confine(job.confinement)
         job.entered[0] = 1
         job.entered.close()  # out of reach: a program may not claim that its cage failed
@@ -61,11 +61,11 @@ def become(job: Job, stdin: int, stdout: int, stderr: int) -> NoReturn:
         os._exit(code)
 
 
-def _limit(job: Job) -> None:
-    seconds = int(job.request.cpu_s) + 2  # the supervisor is more exact; this holds where it is starved
+def _limit(request: Request, confinement: Confinement | None) -> None:
+    seconds = int(request.cpu_s) + 2  # the supervisor is more exact; this holds where it is starved
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    if job.confinement is not None and job.confinement.counts_processes:
-        resource.setrlimit(resource.RLIMIT_NPROC, (job.request.processes, job.request.processes))
+    if confinement is not None and confinement.counts_processes:
+        resource.setrlimit(resource.RLIMIT_NPROC, (request.processes, request.processes))
 
 
 def _confine(confinement: Confinement | None) -> None:
@@ -80,19 +80,17 @@ def _confine(confinement: Confinement | None) -> None:
 
 def _run(job: Job) -> int:
     """The exit code of the program, or of compiling it."""
-    body = marshal.loads(memoryview(job.inbox)[: job.request.body_bytes])
-    job.inbox.close()
-    memory_bytes = job.base_bytes + job.request.memory_bytes
-    if job.request.kind == wire.COMPILE:
-        program.limit_memory(memory_bytes)
-        return program.run_compiler(body[0])
-    source, code = body[0], None
-    if job.kept is not None:
+    kind, body_bytes, _, _, _, memory_bytes, _, _ = job.request
+    source, files, argv = marshal.loads(memoryview(job.inbox)[:body_bytes])
+    code = None
+    if kind == wire.RUN_KEPT and job.kept is not None:
         source, code = marshal.loads(job.kept)
         job.kept.close()
-    _, files, argv = body
+    job.inbox.close()  # it would count as the program's memory
     for name, text in files:
         with open(name, "w", encoding="utf-8", errors="replace", newline="") as file:
             file.write(text)
-    program.limit_memory(memory_bytes)
+    program.limit_memory(job.base_bytes + memory_bytes)
+    if kind == wire.COMPILE:
+        return program.run_compiler(source)
     return program.run_main(source, code, argv, job.folder)

@@ -13,6 +13,7 @@ from . import libc
 
 _CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
 _RULE_PATH_BENEATH = 1
+_NO_FLAGS = ctypes.c_uint32(0)
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REMOVE_DIR, REMOVE_FILE = (1 << bit for bit in range(6))
 MAKE_CHAR, MAKE_DIR, MAKE_REG, MAKE_SOCK, MAKE_FIFO, MAKE_BLOCK, MAKE_SYM = (1 << bit for bit in range(6, 13))
@@ -54,7 +55,7 @@ def create(version: int, *, files: bool = True) -> int:
         ABSTRACT_SOCKETS | SIGNALS if version >= 6 else 0,
     )
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    return libc.syscall(_CREATE, ctypes.byref(rules), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    return libc.syscall(_CREATE, ctypes.byref(rules), ctypes.c_size_t(size), _NO_FLAGS)
 
 
 def allow(ruleset: int, version: int, path: str, rights: int) -> None:
@@ -73,7 +74,7 @@ def allow(ruleset: int, version: int, path: str, rights: int) -> None:
             ctypes.c_int(ruleset),
             ctypes.c_int(_RULE_PATH_BENEATH),
             ctypes.byref(rule),
-            ctypes.c_uint32(0),
+            _NO_FLAGS,
         )
     finally:
         os.close(handle)
@@ -81,4 +82,4 @@ def allow(ruleset: int, version: int, path: str, rights: int) -> None:
 
 def restrict(ruleset: int) -> None:
     """Enter the ruleset's domain, with every later child; needs no_new_privs. There is no way back."""
-    libc.syscall(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
+    libc.syscall(_RESTRICT, ctypes.c_int(ruleset), _NO_FLAGS)

@@ -14,21 +14,21 @@ _libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 _libc.syscall.restype = ctypes.c_long
 
 
-def _checked(result: int, what: str) -> int:
+def _checked(result: int, what: str, number: int | None = None) -> int:
     if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what} {'' if number is None else number}: {os.strerror(error)}")
     return result
 
 
 def prctl(option: int, argument: int, pointer: int = 0) -> None:
     """An operation on this process; unused arguments are zero, as the kernel demands. Raises OSError."""
-    _checked(_libc.prctl(option, argument, pointer, 0, 0), f"prctl {option}")
+    _checked(_libc.prctl(option, argument, pointer, 0, 0), "prctl", option)
 
 
 def syscall(number: int, *arguments: object) -> int:
     """A raw system call; arguments are ctypes values, so that none is cut to 32 bits. Raises OSError."""
-    return _checked(_libc.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
+    return _checked(_libc.syscall(ctypes.c_long(number), *arguments), "system call", number)
 
 
 def give_up_capabilities() -> None:

@@ -9,56 +9,61 @@ import resource
 import sys
 import traceback
 from collections.abc import Callable
-from mmap import mmap
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from types import CodeType, ModuleType, TracebackType
 from typing import TextIO
 
 FILENAME = "main.py"
-_RESERVE_BYTES = 8 << 20
-_reserve: list[mmap] = []
+_reserve = mmap(-1, 8 << 20, MAP_PRIVATE | MAP_ANONYMOUS)  # address space, given back to report a MemoryError
 _MOST_FRAMES = 1000
 
 
 def run_main(source: str, code: CodeType | None, argv: tuple[str, ...], folder: str) -> int:
     """Run a program (its code, where it is compiled already) and return its exit code."""
     main = ModuleType("__main__")
-    main.__file__ = FILENAME
-    main.__dict__["__builtins__"] = builtins
+    scope = main.__dict__
+    scope["__file__"] = FILENAME
+    scope["__builtins__"] = builtins
     sys.modules["__main__"] = main
     sys.argv = [FILENAME, *argv]
     sys.path.insert(0, folder)
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
     gc.enable()
-    exit_code = _guarded(lambda: exec(_compiled(source) if code is None else code, main.__dict__))
-    exit_code = _at_exit(exit_code)
-    main.__dict__.clear()  # files that the program left open are flushed when they go, as at the end of a Python
+    exit_code = _at_exit(_guarded(_execute, source if code is None else code, scope))
+    scope.clear()  # files that the program left open are flushed when they go, as at the end of a Python
     return exit_code
 
 
 def run_compiler(source: str) -> int:
     """Compile a program and write (source, code) marshalled to standard output; the exit code."""
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
-    return _at_exit(_guarded(lambda: sys.stdout.buffer.write(marshal.dumps((source, _compiled(source))))))
+    return _at_exit(_guarded(_write_compiled, source))
 
 
 def limit_memory(limit_bytes: int) -> None:
-    """Bound the address space, beside a reserve that is given back for the report of a MemoryError."""
-    _reserve.append(mmap(-1, _RESERVE_BYTES))
-    limit_bytes += _RESERVE_BYTES
+    """Bound the address space."""
     resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
+
+
+def _execute(code: CodeType | str, scope: dict[str, object]) -> None:
+    exec(_compiled(code) if isinstance(code, str) else code, scope)
+
+
+def _write_compiled(source: str) -> None:
+    sys.stdout.buffer.write(marshal.dumps((source, _compiled(source))))
 
 
 def _compiled(source: str) -> CodeType:
     return compile(source, FILENAME, "exec", dont_inherit=True)
 
 
-def _guarded(run: Callable[[], object]) -> int:
+def _guarded(run: Callable[..., object], *arguments: object) -> int:
     try:
-        run()
+        run(*arguments)
     except SystemExit as stop:
         return _exit_code(stop)
     except MemoryError as error:
-        _reserve[0].close()  # before all else: there may not be room for a single object
+        _reserve.close()  # before all else: there may not be room for a single object
         return _report(error)
     except BaseException as error:  # noqa: BLE001  # the boundary of a program
         return _report(error)
@@ -105,8 +110,8 @@ def _at_exit(exit_code: int) -> int:
     except BaseException as error:  # noqa: BLE001  # the same boundary: threads and exit functions are its, too
         _report(error)
     # the original stream as well: what a program printed before it put another in its place
-    flushed = [_flush(stream) for stream in (sys.stdout, sys.stderr, sys.__stdout__)]
-    return exit_code if all(flushed) else exit_code or 120
+    flushed = _flush(sys.stdout) & _flush(sys.stderr) & (sys.stdout is sys.__stdout__ or _flush(sys.__stdout__))
+    return exit_code if flushed else exit_code or 120
 
 
 def _flush(stream: TextIO | None) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 MARSHAL_VERSION = 2
 
 RUN = 1  # body (code, files, argv): compile and run
-COMPILE = 2  # body (code,): compile and keep it, in place of what was kept before
+COMPILE = 2  # body (code, (), ()): compile and keep it, in place of what was kept before
 RUN_KEPT = 3  # body ("", files, argv): run the kept code
 
 REQUEST = struct.Struct("<BQQddQIQ")  # kind, body bytes, stdin bytes, cpu s, wall s, memory bytes, processes, output

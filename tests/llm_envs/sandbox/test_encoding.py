@@ -45,7 +45,7 @@ def test_a_runner_that_follows_the_plan_runs_each_program_with_its_own_code(
             step.program.output_bytes,
         )
         if step.kind == wire.COMPILE:
-            (code,) = body
+            code, *_ = body
             continue
         if step.kind == wire.RUN:
             code = None
