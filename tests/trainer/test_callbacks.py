@@ -75,7 +75,7 @@ def train(
     def collect(step: int) -> Iteration:
         on_collect(step)
         rows = [batch for role in ROLES for batch in cut(random_samples(role, 4, step), 4)]
-        return Iteration(rows, step_metrics(groups_of(step)) | {"success": step / 4})
+        return Iteration(rows, step_metrics(groups_of(step)) | {"tree/success": step / 4})
 
     trainer = SavingTrainer(
         peft_model(config, planted=False),
@@ -102,7 +102,7 @@ def test_away_from_a_terminal_a_run_prints_a_line_a_log_and_nothing_else(
     train(settings(tmp_path), ProgressReport(Console(file=out, width=80)))
     lines = out.getvalue().splitlines()
     assert [line.partition("  step ")[2].partition(" ")[0] for line in lines] == ["1/4", "2/4", "4/4"]
-    assert lines[-1].endswith("success 62% · planner: reward +0.275, invalid 0% · tool: reward +0.275, invalid 0%")
+    assert lines[-1].endswith("trees solved 62% · planner: reward +0.275, invalid 0% · tool: reward +0.275, invalid 0%")
     assert capsys.readouterr().out == "", "transformers prints its logs unless it is quieted"
 
 
@@ -116,8 +116,8 @@ def test_on_a_terminal_a_run_shows_a_bar(tmp_path: Path) -> None:
 
 def test_logs_without_the_followed_numbers_print_no_line() -> None:
     assert summary_line({"train_runtime": 3.0, "loss": 0.1}) == ""
-    assert summary_line({"eval_success": 0.5}) == "success on the evaluation split 50%"
-    assert summary_line({"success": None}) == ""
+    assert summary_line({"eval_success": 0.5, "tree/success": 0.9}) == "success 50% · trees solved 90%"
+    assert summary_line({"eval_success": None}) == ""
 
 
 # ---- metrics and curve
@@ -131,7 +131,7 @@ def test_every_log_is_a_line_of_the_metrics_file(tmp_path: Path) -> None:
     assert [entry["step"] for entry in every_second if "tool/reward" in entry] == [1, 2, 4]
     assert [entry["step"] for entry in every if "tool/reward" in entry] == [1, 2, 3, 4]
     assert every[2]["tool/reward"] == pytest.approx(0.25)
-    assert every[2]["success"] == 0.5
+    assert every[2]["tree/success"] == 0.5
     assert every[2]["learning_rate"] > 0
 
 
@@ -150,9 +150,9 @@ def test_a_resumed_run_cuts_what_its_former_self_logged_later(tmp_path: Path) ->
 
 
 def test_a_new_run_begins_its_metrics_anew(tmp_path: Path) -> None:
-    (tmp_path / METRICS).write_text('{"step": 3, "success": 1.0}\n')
+    (tmp_path / METRICS).write_text('{"step": 3, "tree/success": 1.0}\n')
     train(settings(tmp_path), MetricsLog(tmp_path))
-    assert [entry["step"] for entry in read_metrics(tmp_path / METRICS) if "success" in entry] == [1, 2, 4]
+    assert [entry["step"] for entry in read_metrics(tmp_path / METRICS) if "tree/success" in entry] == [1, 2, 4]
 
 
 def test_the_learning_curve_is_drawn(tmp_path: Path) -> None:
@@ -171,10 +171,10 @@ def test_each_panel_has_a_curve_for_each_role_and_for_both_successes() -> None:
     from at_grpo.curves import _curves
 
     entries = [
-        {"step": 1, "success": 0.1, "tool/reward": 0.2, "tool/info/reward": 9.0},
+        {"step": 1, "tree/success": 0.1, "tool/reward": 0.2, "tool/info/reward": 9.0},
         {"step": 2, "eval_success": 0.3, "planner/reward": 0.4, "tool/reward": 0.5, "tool/reward_std": 1.0},
     ]
-    assert _curves(entries, "success") == {"training": [(1, 0.1)], "evaluation": [(2, 0.3)]}
+    assert list(_curves(entries, "success").values()) == [[(1, 0.1)], [(2, 0.3)]]
     assert _curves(entries, "reward") == {"tool": [(1, 0.2), (2, 0.5)], "planner": [(2, 0.4)]}
 
 

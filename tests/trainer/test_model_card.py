@@ -13,7 +13,7 @@ from at_grpo.yaml_io import parse_yaml
 from tests.trainer.tiny_trainer import ROLES, base_model, peft_model, run_config, tokenizer
 
 METRICS = {
-    "success": 0.81,
+    "eval_success": 0.81,
     "tool/reward": -0.05,
     "tool/invalid_rate": 0.02,
     "planner/reward": 0.12,

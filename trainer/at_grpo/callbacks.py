@@ -98,8 +98,10 @@ class ProgressReport(TrainerCallback):
 
 
 def summary_line(logs: dict[str, Any]) -> str:
-    """The few numbers that a person follows: success, each role's reward and invalid rate. Empty if there are none."""
-    names = {"success": "success", "eval_success": "success on the evaluation split"}
+    """The few numbers that a person follows: success in evaluation, trees whose best branches led to the goal, each
+    role's reward and invalid rate. Empty if there are none.
+    """
+    names = {"eval_success": "success", "tree/success": "trees solved"}
     parts = [f"{name} {logs[key]:.0%}" for key, name in names.items() if logs.get(key) is not None]
     for role in roles_of(logs):
         numbers = f"reward {logs[f'{role}/reward']:+.3f}, invalid {logs.get(f'{role}/invalid_rate', 0):.0%}"

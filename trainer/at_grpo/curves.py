@@ -8,6 +8,7 @@ from typing import Any
 
 logger = logging.getLogger(__name__)
 
+SUCCESS = {"eval_success": "evaluation: one reply a turn", "tree/success": "training trees: best of K at every turn"}
 PANELS = {
     "success": "episodes solved",
     "reward": "reward of a reply",
@@ -60,9 +61,8 @@ def _curves(entries: list[dict[str, Any]], panel: str) -> dict[str, list[tuple[i
     for entry in entries:
         for key, value in entry.items():
             owner, _, name = key.partition("/")
-            if panel == "success":
-                owner = {"success": "training", "eval_success": "evaluation"}.get(key, "")
-                name = panel if owner else key
+            if key in SUCCESS:
+                owner, name = SUCCESS[key], "success"
             if owner and name == panel and value is not None:
                 curves.setdefault(owner, []).append((entry["step"], value))
     return curves

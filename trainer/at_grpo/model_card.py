@@ -74,8 +74,8 @@ def _roles(config: TrainConfig) -> str:
 def _results(metrics: Mapping[str, float], figures: Mapping[str, str]) -> str:
     rows = ["## Results\n"]
     rows += [f"- {name}: {text}" for name, text in figures.items()]
-    if "success" in metrics:
-        rows.append(f"- success in the last logged training iterations: {metrics['success']:.0%}")
+    if "eval_success" in metrics:
+        rows.append(f"- success on the evaluation split: {metrics['eval_success']:.0%}")
     for role in roles_of(metrics):
         reward, invalid = metrics[f"{role}/reward"], metrics.get(f"{role}/invalid_rate", 0.0)
         rows.append(f"- {role}: mean reward {reward:+.3f}, invalid replies {invalid:.1%}")

@@ -68,5 +68,5 @@ class RunReport:
         write_atomically(self._folder / TRAINING, json.dumps(report, indent=1) + "\n")
         checkpoint = latest_checkpoint(self._folder)
         if checkpoint is not None:
-            logged = [entry for entry in read_metrics(self._metrics.path) if "success" in entry]
-            write_model_card(checkpoint, self._config, logged[-1] if logged else {}, base=base)
+            latest = {key: value for entry in read_metrics(self._metrics.path) for key, value in entry.items()}
+            write_model_card(checkpoint, self._config, latest, base=base)

@@ -79,7 +79,8 @@ class Experience:
 
     def _metrics(self, groups: list[Group], rollout: Rollout) -> dict[str, float]:
         metrics = step_metrics(groups)
-        metrics["success"] = sum(episode.success for episode in rollout.episodes) / len(rollout.episodes)
+        # Best of K at every turn: far above what one reply a turn would reach, so it is no evaluation.
+        metrics["tree/success"] = sum(episode.success for episode in rollout.episodes) / len(rollout.episodes)
         metrics |= {f"stop/{reason}": float(count) for reason, count in rollout.stops.items()}
         return metrics | {"programs/asked": float(rollout.asked), "programs/ran": float(rollout.ran)}
 
