@@ -245,7 +245,7 @@ class TextualizedEnv(AECEnv[str, str, str]):
     def _refuse(self, agent: str, reason: str) -> None:
         """Leave the game as it is; the same agent is asked again, unless that ends the episode."""
         self._feedback[agent] = reason
-        penalty = -self._manner.invalid_penalty
+        penalty = 0.0 - self._manner.invalid_penalty
         self._settle(agent, {agent: penalty}, {"invalid": reason, "local_reward": penalty, "format": penalty})
         if self._manner.on_invalid is OnInvalid.TERMINATE:
             self.terminations = dict.fromkeys(self.agents, True)
@@ -265,8 +265,9 @@ class TextualizedEnv(AECEnv[str, str, str]):
     def _read_flags(self) -> None:
         """Who is dead and whose turn it is, as the game says."""
         game, seats = self.game, self._manner.seats
-        self.terminations = {agent: bool(game.terminations[seats[agent]]) for agent in self.agents}
-        self.truncations = {agent: bool(game.truncations[seats[agent]]) for agent in self.agents}
+        # An agent that the game no longer knows is dead.
+        self.terminations = {agent: bool(game.terminations.get(seats[agent], True)) for agent in self.agents}
+        self.truncations = {agent: bool(game.truncations.get(seats[agent], False)) for agent in self.agents}
         self._closing = is_over(game)
         selected = self._agent_of.get(game.agent_selection)
         self.agent_selection = selected if selected in self.agents else self.agents[0]
@@ -284,10 +285,8 @@ class TextualizedEnv(AECEnv[str, str, str]):
         self._cumulative_rewards[agent] = 0.0  # `last()` has handed it out before this step
         self._accumulate_rewards()
         success = any(self.roles[winner] == self._manner.focal for winner in won)
-        self.infos = {
-            other: {**info, "success": success, "won": other in won, **({} if other != agent else news)}
-            for other, info in self.infos.items()
-        }
+        told = {**self.infos, agent: {"role": self.roles[agent], "team_reward": 0.0, **news}}
+        self.infos = {other: {**info, "success": success, "won": other in won} for other, info in told.items()}
 
     def _leave(self, agent: str) -> None:
         """A dead agent goes; the game is told as long as others play on."""
@@ -310,10 +309,10 @@ class TextualizedEnv(AECEnv[str, str, str]):
         Raises:
             ForkError: the game can't be forked; the message says why.
         """
+        if "agents" not in self.__dict__:
+            raise UsageError("fork() before reset(): there is no game to fork yet.")
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        if "agents" not in self.__dict__:  # not reset yet
-            raise UsageError("fork() before reset(): there is no game to fork yet.")
         other._recording = self._recording.fork()
         for name in _LEDGERS:
             setattr(other, name, getattr(self, name).copy())

@@ -25,6 +25,13 @@ def extra(request: pytest.FixtureRequest) -> None:
         pytest.importorskip("rlcard", reason="the extra `classic` is not installed")
 
 
+def test_modules_load_nothing_heavy_before_a_game_is_made() -> None:
+    modules = ", ".join(["llm_envs.wrappers", *CLASSICS.values()])
+    code = f"import sys, {modules}; print({{'pygame', 'rlcard', 'pyspiel', 'chess', 'torch'}} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_all_seven_are_registered() -> None:
     assert {f"llm_envs/{name}-v0" for name in NAMES} == set(CLASSICS)
 

@@ -104,7 +104,7 @@ def test_every_agent_leaves_once_and_is_paid_what_the_game_pays(game: str) -> No
             env.step(Babbler().act(env, agent, str(observation)))
             for other, value in env.rewards.items():
                 stepped[other] += value
-            penalties[agent] += env.infos[agent].get("format", 0.0) if env.infos[agent]["invalid"] else 0.0
+            penalties[agent] += env.infos[agent].get("format", 0.0)
         assert sorted(left) == sorted(env.possible_agents)
         assert env.agents == []
         assert handed_out == stepped
@@ -163,6 +163,7 @@ def test_an_invalid_reply_changes_nothing_but_the_feedback() -> None:
     env.step("4")
     env.step("3")
     assert "not valid" not in env.observe(agent), "what was mended is forgotten"
+    assert "format" not in env.infos[agent]
 
 
 def textually(env: Any, agent: str) -> str:
@@ -334,6 +335,7 @@ def test_agents_without_the_form_of_names_get_it() -> None:
     [
         (Tally, {"roles": ["one"]}, "a role for each of player_0, player_1"),
         (Tally, {"roles": "ab"}, "a role for each"),
+        (Tally, {"roles": ["", "a"]}, "one word"),  # UC-008: no agent is called something that counts as false
         (Tally, {"roles": ["a", "base"]}, "reserved"),
         (Tally, {"focal": "playr"}, "Did you mean 'player'"),
         (Tally, {"observation": "short"}, "brief, full"),
