@@ -22,6 +22,7 @@ from at_grpo.checkpointing import (
     write_atomically,
 )
 from at_grpo.config import EnvSection, TrainConfig, WarmStartSection
+from at_grpo.model_card import write_model_card
 from llm_envs.core.errors import UsageError
 from tests.trainer.test_loading import LEAVES
 from tests.trainer.tiny_trainer import ROLES, run_config
@@ -32,15 +33,16 @@ def config(tmp_path: Path) -> TrainConfig:
     return run_config(tmp_path)
 
 
-def save(run_dir: Path, step: int, config: TrainConfig) -> Path:
-    """What transformers leaves, by its names, without a model."""
+def save(run_dir: Path, step: int, config: TrainConfig, **more: bytes) -> Path:
+    """What transformers leaves, by its names, without a model, and more files where they are given."""
     checkpoint = run_dir / f"checkpoint-{step}"
     with committing(checkpoint, config):
         for role in ROLES:
             (checkpoint / role).mkdir(parents=True)
             (checkpoint / role / ADAPTER).write_bytes(f"{role} at {step}".encode())
-        for name in (*checkpointing.RESUMABLE, "rng_state.pth"):
-            (checkpoint / name).write_bytes(b"state")
+        state = dict.fromkeys((*checkpointing.RESUMABLE, "rng_state.pth"), b"state")
+        for name, content in {**state, **more}.items():
+            (checkpoint / name).write_bytes(content)
     return checkpoint
 
 
@@ -101,6 +103,13 @@ def test_a_file_that_is_cut_or_gone_makes_a_checkpoint_incomplete(
     assert f"{second} is incomplete" in caplog.text
     with pytest.raises(UsageError, match="is no complete checkpoint"):
         check_complete(second)
+
+
+def test_the_card_of_a_finished_run_leaves_its_last_checkpoint_complete(tmp_path: Path, config: TrainConfig) -> None:
+    """PEFT writes a card of its own with the adapters, and the run another one, of another length, at its end."""
+    checkpoint = save(tmp_path, 1, config, **{checkpointing.CARD: b"PEFT's"})
+    write_model_card(checkpoint, config, {}, base="a base")
+    check_complete(checkpoint)
 
 
 def test_folders_of_other_names_are_left_alone(tmp_path: Path, config: TrainConfig) -> None:

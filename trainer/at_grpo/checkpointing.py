@@ -28,6 +28,7 @@ MARKER = "complete.json"
 CONFIG = "config.yaml"
 ADAPTER = "adapter_model.safetensors"
 PREFIX = "checkpoint-"
+CARD = "README.md"  # for people, and written anew when the run is over: no checkpoint is incomplete for that
 RESUMABLE = ("optimizer.pt", "scheduler.pt", "trainer_state.json")
 # What a resumed run may change: where it reports, how often it looks, how long it goes on.
 MAY_DIFFER = frozenset(
@@ -89,7 +90,8 @@ def committing(checkpoint: Path, config: TrainConfig) -> Iterator[None]:
     files = sorted(path for path in checkpoint.rglob("*") if path.is_file())
     for path in [*files, *(path for path in checkpoint.rglob("*") if path.is_dir()), checkpoint, checkpoint.parent]:
         _sync(path)
-    manifest = {path.relative_to(checkpoint).as_posix(): path.stat().st_size for path in files}
+    vouched = [path for path in files if path != checkpoint / CARD]
+    manifest = {path.relative_to(checkpoint).as_posix(): path.stat().st_size for path in vouched}
     write_atomically(checkpoint / MARKER, json.dumps({"saved": time.time(), "files": manifest}, indent=1))
     prune(checkpoint.parent, config.run.keep_checkpoints)
 

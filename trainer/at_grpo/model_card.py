@@ -6,7 +6,7 @@ from pathlib import Path
 
 from huggingface_hub import ModelCardData
 
-from at_grpo.checkpointing import write_atomically
+from at_grpo.checkpointing import CARD, write_atomically
 from at_grpo.config import TrainConfig
 from at_grpo.loading import dump_config
 from at_grpo.metrics import roles_of
@@ -58,7 +58,7 @@ def write_model_card(
         "## Versions\n\n" + "\n".join(f"- {name} {version(name)}" for name in LIBRARIES),
         f"## Citation\n\n```bibtex\n{CITATION}\n```",
     ]
-    path = folder / "README.md"
+    path = folder / CARD
     write_atomically(path, "\n\n".join(parts) + "\n")
     return path
 
