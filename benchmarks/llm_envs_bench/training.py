@@ -20,7 +20,7 @@ MARKER = "complete.json"  # in every checkpoint that is whole
 
 
 class TrainingError(RuntimeError):
-    """The trainer ended with an error, which it has said itself; `status` is its exit status."""
+    """The trainer has not finished, and has said why itself; `status` is its exit status."""
 
     def __init__(self, status: int) -> None:
         super().__init__(f"at-grpo train ended with status {status}")
@@ -62,24 +62,24 @@ def train(config: str, folder: Path, overrides: Sequence[str]) -> TrainedRun:
         overrides: `section.key=value`, as on the trainer's own command line.
 
     Raises:
-        TrainingError: the trainer has ended with an error.
+        TrainingError: the trainer has not finished.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "at_grpo",
-        "train",
-        "--config",
-        config,
-        f"run.output_dir={json.dumps(str(folder))}",
-    ]
-    command += overrides
-    if _checkpoints(folder):
-        command.append("--resume")
-    status = subprocess.run(command, check=False).returncode
+    resume = ["--resume"] if _checkpoints(folder) else []
+    place = f"run.output_dir={json.dumps(str(folder))}"
+    command = [sys.executable, "-m", "at_grpo", "train", "--config", config, *resume, place, *overrides]
+    status = wait_through_interrupts(subprocess.Popen(command))
     if status:
         raise TrainingError(status)
     return read_training(folder)
+
+
+def wait_through_interrupts(process: "subprocess.Popen[bytes]") -> int:
+    """The exit status. Ctrl-C reaches the trainer as well, which saves before it ends: that is waited for."""
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
 
 
 def read_training(folder: Path) -> TrainedRun:

@@ -2,6 +2,10 @@
 
 import io
 import json
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -20,7 +24,7 @@ from llm_envs_bench.demo import (
     write_results,
 )
 from llm_envs_bench.store import Run
-from llm_envs_bench.training import TrainedRun, TrainingError, read_training, train
+from llm_envs_bench.training import TrainedRun, TrainingError, read_training, train, wait_through_interrupts
 from tests.benchmarks import corridor
 
 ROLES = ("scout", "walker")
@@ -120,6 +124,14 @@ def test_what_the_trainer_refuses_ends_the_demo_with_its_status(
         train("tiny_cpux", tmp_path / "train", [])
     assert caught.value.status == 2
     assert "tiny_cpu" in capfd.readouterr().err, "the trainer has said itself what is wrong"
+
+
+def test_an_interrupt_waits_for_the_trainer_to_save() -> None:
+    """A second reader of Ctrl-C must not kill the first one while it writes its checkpoint."""
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1); raise SystemExit(7)"])
+    for delay in (0.3, 0.4):
+        threading.Timer(delay, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+    assert wait_through_interrupts(process) == 7
 
 
 def test_a_folder_without_a_finished_training_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from llm_envs_bench.demo import Clock, comparison_rows, evaluate_rows, table, wr
 from llm_envs_bench.report import output_console
 from llm_envs_bench.training import TrainingError, train
 
+INTERRUPTED = 130  # 128 + SIGINT, as the trainer and shells report it
 HELP = "train a team and compare it before and after"
 
 
@@ -32,6 +33,12 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instances", type=int, default=200, metavar="N", help="held-out instances (default: 200)")
 
 
+def say_how_to_go_on(failure: TrainingError, console: Console) -> None:
+    """After an interruption; what else can end the trainer it has explained itself."""
+    if failure.status == INTERRUPTED:
+        console.print("Or the same command again, which also evaluates once the training is done.")
+
+
 def run(args: argparse.Namespace) -> int:
     """Train and compare; 1 if some instance is owed, the trainer's status if it fails."""
     console, progress, clock = output_console(), Console(stderr=True), Clock()
@@ -39,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         with clock.time("training"):
             trained = train(args.config, args.out / "train", [f"run.seed={args.seed}", *args.set])
     except TrainingError as failure:
-        progress.print("No result yet. The same command goes on from the latest checkpoint.")
+        say_how_to_go_on(failure, progress)
         return failure.status
     with clock.time("evaluation"):
         runs = evaluate_rows(

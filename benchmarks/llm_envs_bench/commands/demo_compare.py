@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from llm_envs_bench.commands.demo import add_common
+from llm_envs_bench.commands.demo import add_common, say_how_to_go_on
 from llm_envs_bench.demo_compare import comparison_table, reference_page, run_variants
 from llm_envs_bench.report import output_console
 from llm_envs_bench.training import TrainingError
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         results = run_variants(args.out, args.set, instances=args.instances, seed=args.seed, console=progress)
     except TrainingError as failure:
-        progress.print("No result yet. The same command goes on from the latest checkpoint.")
+        say_how_to_go_on(failure, progress)
         return failure.status
     page = args.out / "table.md"
     page.write_text(reference_page(results, command=_command(args)), encoding="utf-8")
