@@ -155,9 +155,12 @@ class Conversation:
 class RunnerProcess:
     """A cage whose runner is a child process of ours."""
 
-    def __init__(self, config: dict[str, wire.Value]) -> None:
-        """Start a runner, with a folder of its own. Raises SandboxError where it cannot hold what it is asked to."""
-        self._folder = tempfile.mkdtemp(prefix="llm-envs-sandbox-")
+    def __init__(self, config: dict[str, wire.Value], place: str | None = None) -> None:
+        """Start a runner, with a folder of its own in `place`. Raises SandboxError where it refuses the configuration.
+
+        Raises CageLostError where it dies, OSError where it cannot be started at all.
+        """
+        self._folder = tempfile.mkdtemp(prefix="llm-envs-sandbox-", dir=place)
         try:
             self._process = _start(self._folder)
         except OSError:

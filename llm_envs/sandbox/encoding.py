@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from llm_envs.sandbox.base import Outcome, Program, Status
 from llm_envs.sandbox.runner import wire
+from llm_envs.sandbox.runner.watch import FOLDER_BYTES
 
 COMPILE_ONCE_FROM = 4096  # characters of code that need not be compiled again, to be worth one fork (about 1 us each)
 
@@ -22,8 +23,14 @@ def checked(program: Program) -> Program:
         if value < least:
             raise ValueError(f"Program.{name}={value!r}: must be at least {least}")
     for name, _ in program.files:
-        if name in ("", ".", "..") or "/" in name or "\0" in name:
-            raise ValueError(f"Program.files: {name!r} must be a plain file name, without folders")
+        if name in ("", ".", "..") or "/" in name or "\0" in name or len(name.encode(errors="replace")) > 255:
+            raise ValueError(
+                f"Program.files: {name!r} must be a plain file name, without folders, of 255 bytes at most"
+            )
+    if (size := sum(len(text) for _, text in program.files)) > FOLDER_BYTES:
+        raise ValueError(
+            f"Program.files: {size} characters in all: must be at most {FOLDER_BYTES}, what a folder may hold"
+        )
     return program
 
 

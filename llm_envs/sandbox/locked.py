@@ -3,35 +3,37 @@
 Needs Linux 5.13 or newer with Landlock switched on, and x86_64. No root, no namespace, no package. Each program runs in
 a fork of a warm runner that has given up, before the first line of the program:
 
-- files (Landlock): it reads the Python standard library, shared libraries and time zones, and writes into a folder of
-  its own that is emptied after it. No home, no checkout, no /etc, no /proc, no site-packages. It can start no other
-  program.
-- network (system-call filter): no sockets but a connected pair; so no container engine's or agent's socket either.
-- processes: it neither signals nor traces anything but its own processes (Landlock, from ABI 6 on; its own uid; else
-  the filter lets it signal itself only), and none of them outlives it.
-- memory (limits): address space of each process.
-- memory_tree: resident memory of the whole tree, sampled every 50 ms. So are the folder's size and, without root, the
-  number of processes and threads. A program may overshoot between two samples.
-- time: CPU seconds and wall seconds, sampled as often.
+- `files` (Landlock): it reads the Python library, shared libraries and time zones, and writes into a folder of its own,
+  which is emptied after it. No home, no checkout, no /etc, no /proc. It can start no other program.
+- `network` (system-call filter): no sockets but a connected pair, so no container engine's or key agent's either.
+- `processes`: it neither signals nor traces anything but its own processes (Landlock from ABI 6 on, else its own uid,
+  else the filter lets it signal itself only), has no more of them than it may, and none outlives it.
+- `memory`: the address space of each process is limited.
+- `memory_tree`: the memory of all its processes is sampled every 50 ms. So are CPU and wall time, the size of its
+  folder and, where programs run under the caller's own uid, the number of processes and threads. A program may
+  overshoot between two samples.
 
-Where the caller is root, each slot has an unused uid, so that the kernel counts its processes exactly.
+Where the caller is root, each slot has an unused uid; then the kernel counts processes and threads exactly.
 
-Not held: the kernel itself is shared (`kernel` is not among the guarantees: a hole in it is a way out). That a file
-exists, its size and times can be learned by `stat`. Files deleted while open are bounded one by one (64 MiB), not
-together. The clock, the machine's load and its kernel version are visible. Programs that must not see one another at
-all, by timing either, need another cage.
+Not held: `kernel`. The kernel is shared, and a hole in it is a way out. Beyond that: that a file exists, its size and
+its times can be learned by `stat`; files that were deleted while open are bounded one by one (64 MiB) and not together;
+the clock, the load of the machine and the kernel's version are visible.
+
+Programs are Python without site-packages and without locks shared by processes (`multiprocessing.Pool`), which take
+shared memory. The hash seed is fixed: a program that prints a set prints it the same way in every slot.
 """
 
 import os
 import random
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
 from llm_envs.sandbox.base import SandboxError
 from llm_envs.sandbox.cage import Cage, RunnerProcess
 from llm_envs.sandbox.pool import RECYCLE_AFTER, PooledSandbox
-from llm_envs.sandbox.runner import landlock, wire
+from llm_envs.sandbox.runner import wire
 
 GUARANTEES = frozenset({"files", "network", "processes", "memory", "memory_tree"})
 _NEWEST_ABI = 6
@@ -50,11 +52,20 @@ def unavailable() -> str | None:
         return f"it needs Linux and this is {sys.platform}: use the `docker` sandbox"
     if os.uname().machine != "x86_64":
         return f"its system-call filter knows x86_64 only and this is {os.uname().machine}: use the `docker` sandbox"
+    from llm_envs.sandbox.runner import landlock  # its system calls exist on Linux only
+
     if landlock.abi() == 0:
         return "the kernel has no Landlock: it takes Linux 5.13 or newer, booted with `landlock` in the list `lsm=`"
     if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
         return "it watches its programs through /proc/*/task/*/children: mount /proc (CONFIG_PROC_CHILDREN)"
     return None
+
+
+def remark() -> str:
+    """Under whose uid programs run."""
+    if unused_uid() is None:
+        return "under your own uid: the number of processes is sampled"
+    return "each slot under an unused uid"
 
 
 class LockedSandbox(PooledSandbox):
@@ -76,13 +87,19 @@ class LockedSandbox(PooledSandbox):
 
 
 def _start(newest_abi: int) -> Cage:
+    from llm_envs.sandbox.runner.confine import passable
+
+    uid = unused_uid()
     confinement: dict[str, wire.Value] = {
         "readable": tuple(readable_paths()),
         "writable": _WRITABLE,
-        "uid": unused_uid(),
+        "uid": uid,
         "newest_abi": newest_abi,
     }
-    return RunnerProcess({"confinement": confinement})
+    # the folder is called by its path, too: another uid must be able to get there
+    places = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108  # mkdtemp makes the folder
+    place = next((place for place in places if uid is not None and passable(place)), None)
+    return RunnerProcess({"confinement": confinement}, place)
 
 
 def readable_paths() -> list[str]:

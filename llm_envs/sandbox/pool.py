@@ -83,8 +83,8 @@ class Pool:
             threads = list(self._threads)
         for task in waiting:
             self._fail_closed(task)
-        for thread in threads:
-            if thread is not threading.current_thread():
+        if threading.current_thread() not in threads:  # a collector may close us in a slot that the others wait for
+            for thread in threads:
                 thread.join()
 
     def forget_parent(self) -> None:
@@ -227,7 +227,7 @@ class PooledSandbox:
         """See `Pool`; `slots` is the number of usable cores by default, since a cage is busy with computing."""
         self.name = name
         self.guarantees = guarantees
-        self._pool = Pool(name, start, len(os.sched_getaffinity(0)) if slots is None else slots, recycle_after)
+        self._pool = Pool(name, start, _usable_cores() if slots is None else slots, recycle_after)
         self._close = weakref.finalize(self, self._pool.close)
 
     def run(self, programs: Sequence[Program]) -> list[Outcome]:
@@ -252,6 +252,10 @@ class PooledSandbox:
         self._close()
 
 
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 _POOLS: "weakref.WeakSet[Pool]" = weakref.WeakSet()
 
 
@@ -260,4 +264,5 @@ def _forget_parents() -> None:
         pool.forget_parent()
 
 
-os.register_at_fork(after_in_child=_forget_parents)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parents)

@@ -40,6 +40,11 @@ class Kind:
         guarantees: frozenset[str] = import_module(self.module).GUARANTEES
         return guarantees
 
+    def remark(self) -> str:
+        """What else one should know about it here."""
+        remark: str = import_module(self.module).remark()
+        return remark
+
     def create(self) -> Sandbox:
         """A new instance. Raises SandboxError where it does not work here."""
         factory: Callable[[], Sandbox] = getattr(import_module(self.module), self.factory)
@@ -58,7 +63,8 @@ class _Shared:
     def __init__(self) -> None:
         self.instances: dict[str, Sandbox] = {}
         self.renew_lock()
-        os.register_at_fork(after_in_child=self.renew_lock)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.renew_lock)
 
     def renew_lock(self) -> None:
         """In a forked process it may be held by a thread that is not there."""
@@ -92,11 +98,9 @@ def _line(kind: Kind) -> str:
     if reason := kind.unavailable():
         return f"{kind.name}: not available: {reason}"
     held = kind.guarantees()
-    return (
-        f"{kind.name}: works here; holds {', '.join(name for name in HOLDS if name in held) or 'nothing'}; "
-        f"does not hold {', '.join(name for name in HOLDS if name not in held) or 'nothing'}"
-        + ("" if kind.automatic else "; only by name")
-    )
+    holds = ", ".join(name for name in HOLDS if name in held) or "nothing"
+    lacks = ", ".join(name for name in HOLDS if name not in held) or "nothing"
+    return f"{kind.name}: works here ({kind.remark()}); holds {holds}; does not hold {lacks}"
 
 
 def _named(name: str) -> Kind:

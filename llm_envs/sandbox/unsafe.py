@@ -54,6 +54,11 @@ def unavailable() -> str | None:
     return None
 
 
+def remark() -> str:
+    """How one gets it."""
+    return "no cage: only by name"
+
+
 class UnsafeSandbox:
     """Programs without a cage: only by name, and every start is logged as a warning."""
 

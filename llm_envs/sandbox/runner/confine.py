@@ -10,6 +10,12 @@ from . import landlock, libc, seccomp
 STDLIB_FD = 3  # where a program keeps the handle of a standard library that it could not reach by its path
 
 
+def passable(path: str) -> bool:
+    """Whether everybody may pass through a folder and all above it."""
+    path = os.path.realpath(path)
+    return bool(os.stat(path).st_mode & 0o001) and (path == "/" or passable(os.path.dirname(path)))
+
+
 class Confinement:
     """Give up uid, files, network, other processes and most system calls, in that order."""
 
@@ -87,10 +93,7 @@ class Confinement:
         An interpreter below a home of mode 700 is the usual case. Needs /proc.
         """
         library = os.path.realpath(os.path.dirname(os.__file__))
-        parents = [library]
-        while parents[-1] != "/":
-            parents.append(os.path.dirname(parents[-1]))
-        if all(os.stat(parent).st_mode & 0o001 for parent in parents):
+        if passable(library):
             return None
         handle = os.open(library, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         reached = f"/proc/self/fd/{STDLIB_FD}"

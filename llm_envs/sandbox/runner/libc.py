@@ -35,3 +35,9 @@ def give_up_capabilities() -> None:
     """Keep no privilege that a root uid may bring along (capset of nothing, version 3). Raises OSError."""
     header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     _checked(_libc.capset(header, nothing), "capset")
+
+
+def use_one_heap() -> None:
+    """Let threads share one heap; by default each reserves 64 MiB or more of a limited address space (glibc only)."""
+    if hasattr(_libc, "mallopt"):
+        _libc.mallopt(-8, 1)  # M_ARENA_MAX

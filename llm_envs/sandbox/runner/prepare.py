@@ -21,6 +21,7 @@ def prepare_process() -> None:
     """Adopt orphans, show our memory to nobody, end with the owner, and bound what programs inherit."""
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
+    libc.use_one_heap()
     runner = os.getpid()
 
     def end(number: int, _frame: FrameType | None) -> None:

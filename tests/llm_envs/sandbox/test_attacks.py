@@ -8,6 +8,7 @@ from llm_envs.sandbox import locked, unsafe
 from llm_envs.sandbox.base import Program, Sandbox, Status
 from llm_envs.sandbox.locked import LockedSandbox
 from tests.llm_envs.sandbox.attacks import ATTACKS, PRELUDE, Attack, Target
+from tests.scale import scaled
 
 CLAIMS = {"locked": locked.GUARANTEES, "unsafe": unsafe.GUARANTEES}
 CASES = [
@@ -29,7 +30,7 @@ def test_a_cage_holds_its_guarantees_against_each_attack(
 
 
 @pytest.mark.needs("landlock")
-@pytest.mark.parametrize("newest_abi", [1, 5])
+@pytest.mark.parametrize("newest_abi", scaled(fast=[1], long=[1, 2, 3, 4, 5]))
 def test_older_kernels_hold_the_same(newest_abi: int, aim: Target) -> None:
     """ABI 1: files only; before 6 nothing scopes signals. The system-call filter and the uid must make up for it."""
     with_uid = LockedSandbox(slots=2, newest_abi=newest_abi)

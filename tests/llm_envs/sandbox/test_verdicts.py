@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from llm_envs.sandbox.base import Outcome, Program, Sandbox, Status
+from tests.scale import scaled
 
 SUMS = {
     "input": "n = int(input())\nprint(sum(int(input()) for _ in range(n)))",
@@ -84,7 +85,8 @@ def test_endless_recursion_is_the_programs_failure(sandbox: Sandbox) -> None:
     """UC-076: the judge lives."""
     code = "import sys, functools\nsys.setrecursionlimit(10**9)\n{}def f(n): return 1 + f(n + 1)\nf(0)"
     for decorator in ("", "@functools.lru_cache(None)\n"):
-        assert run(sandbox, code.format(decorator), memory_mb=64).status in {Status.ERROR, Status.MEMORY}
+        outcome = run(sandbox, code.format(decorator), memory_mb=32, cpu_s=60, wall_s=120)
+        assert outcome.status in {Status.ERROR, Status.MEMORY}
     assert run(sandbox, "print(1)").stdout == "1\n"
 
 
@@ -133,9 +135,10 @@ def test_whatever_hangs_is_stopped_without_a_cage(unsafe: Sandbox) -> None:
 @pytest.mark.needs("landlock")
 def test_cpu_time_is_judged_not_the_queue(locked: Sandbox) -> None:
     """UC-073: many at once, each well within its CPU limit, on few cores: none is late."""
+    count = scaled(fast=12, long=64)
     code = "import time\nwhile time.process_time() < 0.1: pass\nprint({})"
-    outcomes = locked.run([Program(code.format(index), cpu_s=0.5, wall_s=20) for index in range(24)])
-    assert [(o.status, o.stdout) for o in outcomes] == [(Status.OK, f"{index}\n") for index in range(24)]
+    outcomes = locked.run([Program(code.format(index), cpu_s=0.5, wall_s=60) for index in range(count)])
+    assert [(o.status, o.stdout) for o in outcomes] == [(Status.OK, f"{index}\n") for index in range(count)]
 
 
 FLOODS = {
@@ -186,6 +189,17 @@ def test_memory_within_the_limit_is_there(sandbox: Sandbox) -> None:
     assert run(sandbox, caught, memory_mb=100).stdout == "caught\n"
 
 
+def test_threads_do_not_eat_the_memory(locked: Sandbox) -> None:
+    """Each would reserve 64 MiB of address space for a heap of its own."""
+    code = (
+        "from threading import Barrier, Thread\nmeet = Barrier(6)\n"
+        "def work(n):\n    block = bytearray(1 << 20)\n    meet.wait()\n    print(len(block) + n)\n"
+        "for n in range(6): Thread(target=work, args=(n,)).start()"
+    )
+    outcome = run(locked, code, memory_mb=100)
+    assert sorted(outcome.stdout.split()) == [str((1 << 20) + n) for n in range(6)]
+
+
 def test_input_that_is_never_read_does_no_harm(sandbox: Sandbox) -> None:
     assert run(sandbox, "print(1)", stdin="x" * 3_000_000).stdout == "1\n"
     assert run(sandbox, "import os\nos.close(0)\nprint(1)", stdin="x" * 3_000_000).stdout == "1\n"
@@ -224,6 +238,8 @@ def test_many_inputs_for_one_code_are_not_mixed_up(sandbox: Sandbox) -> None:
         ({"output_bytes": -1}, r"Program.output_bytes=-1: must be at least 0"),
         ({"files": (("../x", ""),)}, r"Program.files: '../x' must be a plain file name"),
         ({"files": (("..", ""),)}, r"Program.files: '..' must be a plain file name"),
+        ({"files": (("x" * 256, ""),)}, r"of 255 bytes at most"),
+        ({"files": (("x", "y" * (65 << 20)),)}, r"Program.files: 68157440 characters in all: must be at most 67108864"),
     ],
 )
 def test_a_program_that_cannot_be_meant_is_refused(sandbox: Sandbox, fields: dict[str, object], message: str) -> None:
