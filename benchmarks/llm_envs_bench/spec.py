@@ -65,7 +65,7 @@ class RunSpec:
         """A short name for tables: the agent, or each role's where they differ."""
         if len(set(self.agents.values())) == 1:
             return next(iter(self.agents.values()))
-        return ", ".join(f"{role}={agent}" for role, agent in sorted(self.agents.items()))
+        return ", ".join(f"{role}={agent}" for role, agent in self.agents.items())
 
     @property
     def hash(self) -> str:

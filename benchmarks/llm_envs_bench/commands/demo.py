@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from llm_envs_bench.demo import Clock, comparison_rows, evaluate_rows, table, write_results
+from llm_envs_bench.demo import SPLIT, Clock, comparison_rows, evaluate_rows, table, write_results
 from llm_envs_bench.report import output_console
 from llm_envs_bench.training import TrainingError, train
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             console=progress,
         )
     files = write_results(args.out, trained, runs, clock.seconds)
-    console.print(table(runs).to_rich(f"{trained.env}, test split, one episode an instance, temperature 1"))
+    console.print(table(runs).to_rich(f"{trained.env}, {SPLIT} split, one episode an instance, temperature 1"))
     for name, path in files.items():
         console.print(f"{name + ':':<16}{path}", markup=False, highlight=False, soft_wrap=True)
     owed = sum(one.owed for one in runs.values())
