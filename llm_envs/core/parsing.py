@@ -35,6 +35,8 @@ def strip_thinking(text: str) -> str:
 
 def last_answer(text: str) -> str | None:
     """The content of the last closed `<answer>…</answer>` block: an agent that corrects itself means its last word."""
+    if text.startswith("<answer>") and text.endswith("</answer>") and text.find("<", 8) == len(text) - 9:
+        return text[8:-9].strip()  # nothing but one answer: most replies, at a quarter of the time
     found: str | None = None
     begin: int | None = None
     for match in _ANSWER_TAG.finditer(text):

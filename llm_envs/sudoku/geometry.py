@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
+from typing import NamedTuple
 
 from llm_envs.core.errors import require
 
@@ -58,15 +59,22 @@ def geometry(size: int) -> Geometry:
     return Geometry(size, box_rows, box_columns, box_of, (*rows, *columns, *boxes), units_of)
 
 
+class Peers(NamedTuple):
+    """The other cells of a cell's row, column and box, and a function that takes their digits from a grid."""
+
+    cells: tuple[int, ...]
+    digits: Callable[[bytes], tuple[int, ...]]
+
+
 @cache
-def peers(size: int) -> tuple[Callable[[bytes], tuple[int, ...]], ...]:
-    """For each cell a function that takes a grid's digits in the other cells of its row, column and box."""
+def peers(size: int) -> tuple[Peers, ...]:
+    """The peers of each cell."""
     board = geometry(size)
     groups = (
-        {peer for unit in units for peer in board.units[unit] if peer != cell}
+        tuple(sorted({peer for unit in units for peer in board.units[unit] if peer != cell}))
         for cell, units in enumerate(board.units_of)
     )
-    return tuple(itemgetter(*sorted(group)) for group in groups)
+    return tuple(Peers(group, itemgetter(*group)) for group in groups)
 
 
 def size_of(grid: bytes | bytearray) -> int:
@@ -74,9 +82,15 @@ def size_of(grid: bytes | bytearray) -> int:
     return int(len(grid) ** 0.5)
 
 
+@cache
+def cell_names(size: int) -> tuple[str, ...]:
+    """`r1c1` for cell 0, and so on."""
+    return tuple(f"r{cell // size + 1}c{cell % size + 1}" for cell in range(size * size))
+
+
 def cell_name(cell: int, size: int) -> str:
     """`r1c1` for cell 0."""
-    return f"r{cell // size + 1}c{cell % size + 1}"
+    return cell_names(size)[cell]
 
 
 def clashes(grid: bytes, size: int) -> tuple[tuple[int, int], ...]:

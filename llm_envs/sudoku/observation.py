@@ -4,12 +4,12 @@ The part that stays the same during an episode, the puzzle included, is rendered
 only placement a prompt spells out is one of the puzzle's clues: an agent that echoes its prompt changes nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from llm_envs.sudoku.geometry import SYMBOLS, cell_name, geometry, peers, size_of
+from llm_envs.sudoku.geometry import SYMBOLS, cell_names, geometry, peers, size_of
 from llm_envs.sudoku.puzzle import Placement, Played, Puzzle
 from llm_envs.sudoku.state import State, answer_text, placement_text, rows
 
@@ -71,41 +71,34 @@ _NEWS: dict[str, Callable[[State], str]] = {
 
 def news_of(puzzle: Puzzle, played: Played) -> str:
     """What placements did, in words, and which digits they repeat. It says nothing of right and wrong."""
-    placed, illegal = played.placed, played.illegal
-    parts = [f"\nThe last answer changed {len(placed)} cell{'' if len(placed) == 1 else 's'}."]
-    if illegal:
-        parts.append(f"\nWithout effect: {_listed([_why(puzzle, placement) for placement in illegal])}.")
-    size, grid, near = puzzle.size, played.grid, peers(puzzle.size)
-    repeats = [
-        f"{placement_text(placement, size)} repeats {cell_name(_same(grid, size, placement), size)}"
-        for placement in dict.fromkeys(placed)
-        if placement.digit and grid[placement.cell] == placement.digit in near[placement.cell](grid)
-    ]
-    if repeats:
-        parts.append(f"\nRule check (it does not know the solution): {_listed(repeats)}.")
-    return "".join(parts)
+    text = f"\nThe last answer changed {len(played.placed)} cell{'' if len(played.placed) == 1 else 's'}."
+    if played.illegal:
+        text += f"\nWithout effect: {_listed([_why(puzzle, placement) for placement in played.illegal])}."
+    # Where nothing is wrong, nothing repeats: this only saves the search.
+    repeats = _repeats(puzzle.size, played) if played.wrong else ()
+    return f"{text}\nRule check (it does not know the solution): {_listed(repeats)}." if repeats else text
 
 
-def _listed(texts: list[str]) -> str:
+def _repeats(size: int, played: Played) -> list[str]:
+    """The digits that stand where they were put, and that another cell of a unit holds too."""
+    grid, near, names = played.grid, peers(size), cell_names(size)
+    found: dict[str, None] = {}
+    for cell, digit in played.placed:
+        if digit and grid[cell] == digit and digit in (seen := near[cell].digits(grid)):
+            found[f"{names[cell]}={SYMBOLS[digit]} repeats {names[near[cell].cells[seen.index(digit)]]}"] = None
+    return list(found)
+
+
+def _listed(texts: Sequence[str]) -> str:
     more = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
     return "; ".join(texts[:SHOWN]) + more
 
 
 def _why(puzzle: Puzzle, placement: Placement) -> str:
     """Why the clues rule a placement out."""
-    size, name = puzzle.size, placement_text(placement, puzzle.size)
-    if puzzle.clues[placement.cell]:
-        return f"{name} ({cell_name(placement.cell, size)} is a clue)"
-    other = _same(puzzle.clues, size, placement)
-    return f"{name} (the clue {cell_name(other, size)} is {SYMBOLS[placement.digit]} already)"
-
-
-def _same(grid: bytes, size: int, placement: Placement) -> int:
-    """The first other cell in one unit with the placement's cell that holds its digit."""
-    board = geometry(size)
-    return next(
-        peer
-        for unit in board.units_of[placement.cell]
-        for peer in board.units[unit]
-        if peer != placement.cell and grid[peer] == placement.digit
-    )
+    cell, digit = placement
+    names, near = cell_names(puzzle.size), peers(puzzle.size)[cell]
+    if puzzle.clues[cell]:
+        return f"{names[cell]}={SYMBOLS[digit]} ({names[cell]} is a clue)"
+    other = near.cells[near.digits(puzzle.clues).index(digit)]
+    return f"{names[cell]}={SYMBOLS[digit]} (the clue {names[other]} is {SYMBOLS[digit]} already)"

@@ -78,7 +78,7 @@ def _any_placement(state: State, rng: random.Random) -> Placement:
 def _options(state: State, cell: int) -> list[int]:
     """The digits that no other cell of the cell's units holds now."""
     barred = state.puzzle.barred[cell]
-    held = set(peers(state.puzzle.size)[cell](state.grid))
+    held = set(peers(state.puzzle.size)[cell].digits(state.grid))
     return [digit for digit in range(1, state.puzzle.size + 1) if not barred >> digit & 1 and digit not in held]
 
 

@@ -63,7 +63,7 @@ def potential(puzzle: Puzzle, grid: bytes, right: int, wrong: int) -> float:
         right, wrong: how many filled cells that are no clues agree with `puzzle.solution` or do not.
     """
     if puzzle.unique:
-        return max(0.0, (right - wrong) / puzzle.blanks)
+        return (right - wrong) / puzzle.blanks if right > wrong else 0.0
     return float(complete(grid, puzzle.size))
 
 

@@ -8,11 +8,11 @@ as A to G, or as numbers where cells are separated. The number of cells must be 
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from llm_envs.core.parsing import Unparsed, last_code_block
-from llm_envs.sudoku.geometry import BLANKS, BOXES, SYMBOLS, cell_name
+from llm_envs.sudoku.geometry import BLANKS, BOXES, SYMBOLS, cell_names
 from llm_envs.sudoku.puzzle import Placement
 
 _BETWEEN = str.maketrans(dict.fromkeys("|,;[](){}\"'\u2502\u2503\u2551", " "))  # what may stand between two cells
@@ -22,9 +22,8 @@ _TRIPLE_ENDS = re.compile(r"[\n;]|\)\s*+,|\]\s*+,")
 _EMPTY = frozenset({*BLANKS, "none", "null"})
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a reply or a program says.
+class Answer(NamedTuple):
+    """What a reply or a program says (a tuple, since one is made on every turn).
 
     Attributes:
         placements: in order; those of a whole grid leave out its blanks, which stand for "as it is".
@@ -45,7 +44,8 @@ def read_answer(text: str, size: int) -> Answer | Unparsed:
 
     `r1c2=.` and `r1c2=0` clear a cell. Nothing else may stand in the text.
     """
-    text = _unfenced(text)
+    if "`" in text or "~" in text:
+        text = _unfenced(text)
     table = _placements(size)
     words = text.replace(",", " ").replace(";", " ").split()
     if not words:
@@ -80,15 +80,20 @@ def read_grid(text: str, size: int | None = None) -> bytes | Unparsed:
 
 @cache
 def _placements(size: int) -> dict[str, Placement]:
-    """Every way to write a placement, in lower and upper case."""
+    """The usual ways to write a placement."""
     digits = {str(digit): digit for digit in range(1, size + 1)}
     digits |= {SYMBOLS[digit]: digit for digit in range(1, size + 1)} | dict.fromkeys(BLANKS, 0)
     forms = {
-        f"{cell_name(cell, size)}={symbol.lower()}": Placement(cell, digit)
-        for cell in range(size * size)
+        f"{name}={symbol.lower()}": Placement(cell, digit)
+        for cell, name in enumerate(cell_names(size))
         for symbol, digit in digits.items()
     }
-    return forms | {form.upper(): placement for form, placement in forms.items()}
+    letters = {
+        f"{name}={symbol}": Placement(cell, digit)
+        for cell, name in enumerate(cell_names(size))
+        for digit, symbol in enumerate(SYMBOLS[: size + 1])
+    }
+    return letters | forms | {form.upper(): placement for form, placement in forms.items()}
 
 
 def _named(text: str, size: int) -> Answer | Unparsed:

@@ -1,7 +1,7 @@
 """The state of a Sudoku episode and its text form."""
 
-from dataclasses import dataclass
-from typing import TypeVar
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 from llm_envs.core.errors import UsageError, require
 from llm_envs.core.parsing import Unparsed
@@ -17,9 +17,8 @@ _SYMBOL_OF = bytes(SYMBOLS.encode().ljust(256))
 _LINES = {size: ("\n".join([" ".join("." * size)] * size)).encode() for size in BOXES}
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """Where an episode stands.
+class State(NamedTuple):
+    """Where an episode stands (a tuple, since one is made on every turn).
 
     Attributes:
         grid: the cells as they are now.
@@ -48,6 +47,7 @@ class State:
         return complete(self.grid, self.puzzle.size)
 
 
+@lru_cache(maxsize=4096)  # the agents of a cycle, and the siblings of a branch, read the same grid
 def rows(grid: bytes) -> str:
     """A line of symbols for each row, separated by spaces."""
     text = bytearray(_LINES[size_of(grid)])

@@ -115,7 +115,7 @@ class SudokuTask:
         info = {
             "placed": len(played.placed),
             "illegal": len(played.illegal),
-            "empty": played.grid.count(0),
+            "empty": puzzle.blanks - played.right - played.wrong,
             "blanks": puzzle.blanks,
         }
         return Transition(after, {"illegal_penalty": _penalty(len(played.illegal))}, info)

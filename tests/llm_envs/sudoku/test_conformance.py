@@ -14,7 +14,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "default": {"engine": "python"},
     "4x4": {"size": 4, "difficulty": "medium"},
     "6x6": {"size": 6, "difficulty": "hard"},
-    "16x16": {"size": 16, "difficulty": "medium", "engine": "python"},
+    "16x16": {"size": 16, "blanks": 40, "engine": "python"},
     "single": {"size": 4, "roles": "single"},
     "planners": {"size": 6, "roles": "planners"},
     "planner first": {"size": 4, "turn_order": ("planner", "tool")},

@@ -84,4 +84,4 @@ def test_auto_takes_the_compiled_code_where_it_pays() -> None:
 
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(UsageError, match="Did you mean 'numba'"):
-        get_engine("numbe", 9)
+        get_engine("numbaa", 9)

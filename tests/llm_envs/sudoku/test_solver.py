@@ -102,7 +102,7 @@ def test_boxes_tile_the_grid_and_peers_share_a_unit(size: int) -> None:
         rows, columns = zip(*(divmod(cell, size) for cell in board.units[2 * size + unit]), strict=True)
         assert (max(rows) - min(rows) + 1, max(columns) - min(columns) + 1) == exact_cover.BOXES[size]
     assert sorted(cell for unit in board.units[2 * size :] for cell in unit) == list(range(size * size))
-    assert len(peers(size)[0](bytes(size * size))) == 2 * (size - 1) + (board.box_rows - 1) * (board.box_columns - 1)
+    assert len(peers(size)[0].cells) == 2 * (size - 1) + (board.box_rows - 1) * (board.box_columns - 1)
 
 
 def test_the_random_numbers_are_splitmix64() -> None:

@@ -236,7 +236,7 @@ def test_the_classic_is_loaded_in_every_common_form() -> None:
         ({"engine": "pythn"}, "Did you mean 'python'"),
         ({"action_format": "Discrete"}, "Did you mean 'discrete'"),
         ({"action_format": "discrete", "roles": "single"}, "must be 'planners'"),
-        ({"dificulty": "easy"}, "Did you mean 'difficulty'"),
+        ({"difficultyy": "easy"}, "Did you mean 'difficulty'"),
     ],
 )
 def test_an_option_that_is_not_allowed_is_refused(options: dict[str, Any], reason: str) -> None:
