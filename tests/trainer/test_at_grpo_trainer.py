@@ -132,7 +132,7 @@ def test_zero_gradients_instead_of_none_would_move_a_silent_adapter(tmp_path: Pa
     class ZeroGradients(ATGRPOTrainer):
         def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
             loss = super().training_step(*args, **kwargs)
-            for parameter in self._parameters["planner"]:
+            for parameter in self.parameters["planner"]:
                 parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
             return loss
 

@@ -134,7 +134,8 @@ def make_trainer(
 
 def relative_error(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
     """Relative L2 distance over all tensors. The two must have the same names."""
-    assert one.keys() == other.keys() and one, "gradients of different parameters"
+    assert one, "no gradients at all"
+    assert one.keys() == other.keys(), "gradients of different parameters"
     difference = sum(float((one[name] - other[name]).square().sum()) for name in one)
     return (difference / sum(float(value.square().sum()) for value in other.values())) ** 0.5
 

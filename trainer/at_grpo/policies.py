@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import PreTrainedModel
+from trl.trainer.utils import add_fused_lm_head
 
 from at_grpo.config import PolicySection
 from at_grpo.seeds import derive_seed
@@ -62,3 +64,15 @@ def generating(model: PeftModel, policy: str) -> Iterator[None]:
         model.train(training)
         if adapter != policy:
             model.set_adapter(adapter)
+
+
+def forward_per_temperature(base: Any, plain_forward: Any, temperatures: set[float]) -> dict[float, Any]:
+    """TRL bakes one temperature into the model's fused forward; roles may differ, so there is one forward a
+    temperature.
+    """
+    forwards = {}
+    for temperature in temperatures:
+        base.forward = plain_forward
+        add_fused_lm_head(base, temperature=temperature, outputs=("log_probs", "entropy"))
+        forwards[temperature] = base.forward
+    return forwards

@@ -12,7 +12,8 @@ from at_grpo.advantages import score
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.scripted import Script, ScriptedSampler
 from at_grpo.rollouts.limits import Select, StopReason
-from at_grpo.rollouts.tree import Recipe, Tree, grow_trajectories, grow_tree
+from at_grpo.rollouts.trajectories import grow_trajectories
+from at_grpo.rollouts.tree import Recipe, Tree, grow_tree
 from at_grpo.samples import Group
 from at_grpo.tiny import build_tokenizer
 from at_grpo.tokenization import PromptEncoder

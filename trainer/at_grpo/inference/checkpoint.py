@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from peft import PeftModel
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from at_grpo.config import RoleSection, TrainConfig
 from at_grpo.inference.base import SamplingParams
+from at_grpo.inference.base_model import load_base
 from at_grpo.inference.player import PolicyPlayer
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.loading import parse_config
@@ -63,7 +62,8 @@ def load_players(
         UsageError: no checkpoint, a role that its run does not have, or checkpoints on different base models.
     """
     seats = _seats(checkpoints)
-    base, tokenizer = _load_base(_common_base(seats))
+    seat = _common_base(seats)
+    base, tokenizer = load_base(seat.base, seat.config.model.dtype)
     names = _adapter_names(seats)
     sampler = TransformersSampler(
         _with_adapters(base, names),
@@ -116,18 +116,6 @@ def _common_base(seats: Mapping[str, _Seat]) -> _Seat:
         lines = ", ".join(f"{seat.checkpoint} on {base}" for base, seat in bases.items())
         raise UsageError(f"checkpoints: must be on one base model to play in one process; got {lines}.")
     return next(iter(bases.values()))
-
-
-def _load_base(seat: _Seat) -> tuple[Any, Any]:
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(seat.base)
-        dtype = getattr(torch, seat.config.model.dtype)
-        return AutoModelForCausalLM.from_pretrained(seat.base, dtype=dtype), tokenizer
-    except OSError as error:
-        raise UsageError(
-            f"model.base={seat.base!r}: no folder of that name, and the hub does not give it. Move the base model back "
-            "to where the checkpoint's config.yaml names it, or change that line."
-        ) from error
 
 
 def _adapter_names(seats: Mapping[str, _Seat]) -> dict[Path, str]:

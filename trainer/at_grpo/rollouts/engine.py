@@ -9,7 +9,8 @@ from typing import Any
 
 from at_grpo.rollouts.limits import StopReason
 from at_grpo.rollouts.programs import SharedRuns
-from at_grpo.rollouts.tree import Recipe, Tree, grow_trajectories, grow_tree
+from at_grpo.rollouts.trajectories import grow_trajectories
+from at_grpo.rollouts.tree import Recipe, Tree, grow_tree
 from at_grpo.samples import Group
 from at_grpo.seeds import derive_seed
 from llm_envs.episode import Ending, Episode

@@ -1,15 +1,14 @@
 """Tree-structured sampling: one environment instance becomes groups of comparable samples (arXiv 2510.11062, Alg. 1).
 
-Turn grouping grows a tree: at each turn the acting agent answers one prompt K times, each answer acts on its own fork
-of the environment, the K rewards of that very step form a group, and the episode goes on from one fork. Trajectory
-grouping plays K whole episodes and compares their returns.
+At each turn the acting agent answers one prompt K times, each answer acts on its own fork of the environment, the K
+rewards of that very step form a group, and the episode goes on from one fork. `trajectories` compares whole episodes.
 """
 
 import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -67,13 +66,13 @@ async def grow_tree(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
     turns_taken: Counter[str] = Counter()
     node = "root"
     with recipe.sampler.episode():
-        while (agent := _live_agent(env, tree)) is not None:
+        while (agent := live_agent(env, tree)) is not None:
             key = GroupKey(step, instance, node, agent, turns_taken[agent])
-            observation, prompt_ids = _prompt(env, agent, recipe)
+            observation, prompt_ids = prompt_of(env, agent, recipe)
             if len(prompt_ids) > recipe.max_prompt_tokens:
                 tree.stop = StopReason.PROMPT_TOO_LONG
                 break
-            branches = await _branch(env, recipe, key, prompt_ids, recipe.k)
+            branches = await branch(env, recipe, key, prompt_ids, recipe.k)
             if not branches:
                 tree.stop = StopReason.LOST
                 break
@@ -89,58 +88,7 @@ async def grow_tree(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
     return tree
 
 
-async def grow_trajectories(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
-    """Play K whole episodes of one instance; an agent's samples of all of them form its group, scored by its episode
-    return.
-    """
-    runs = (_play_line(fork(env), recipe, step, instance, sibling) for sibling in range(recipe.k))
-    lines = [line for line in await asyncio.gather(*runs) if line.tree.stop is not StopReason.LOST]
-    tree = lines[0].tree if lines else Tree(start=str(env.state()))
-    for agent in env.possible_agents:
-        samples = tuple(sample for line in lines for sample in line.of(agent))
-        if samples:
-            key = GroupKey(step, instance, "episode", agent, 0)
-            lost = recipe.k - len(lines)
-            tree.groups.append(Group(key, role_of(agent), "", samples, lost=lost))
-    return tree
-
-
-@dataclass(slots=True)
-class _Line:
-    """One whole episode: what each agent sampled and what it returned."""
-
-    tree: Tree
-    samples: list[tuple[str, Sample]] = field(default_factory=list)
-    returns: Counter[str] = field(default_factory=Counter)
-
-    def of(self, agent: str) -> Iterable[Sample]:
-        return (replace(sample, reward=float(self.returns[agent])) for owner, sample in self.samples if owner == agent)
-
-
-async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling: int) -> _Line:
-    line = _Line(Tree(start=str(env.state())))
-    turns_taken: Counter[str] = Counter()
-    with recipe.sampler.episode():
-        while (agent := _live_agent(env, line.tree)) is not None:
-            key = GroupKey(step, instance, f"episode.{sibling}.{len(line.samples)}", agent, turns_taken[agent])
-            observation, prompt_ids = _prompt(env, agent, recipe)
-            if len(prompt_ids) > recipe.max_prompt_tokens:
-                line.tree.stop = StopReason.PROMPT_TOO_LONG
-                break
-            branches = await _branch(env, recipe, key, prompt_ids, 1)
-            if not branches:
-                line.tree.stop = StopReason.LOST
-                break
-            env = branches[0].env
-            line.samples.append((agent, replace(branches[0].sample, sibling=sibling, chosen=True)))
-            line.returns.update(env.rewards)
-            line.tree.turns.append(record_turn(env, agent, turns_taken[agent], observation, branches[0].sample.text))
-            line.tree.success = bool(env.infos[agent].get("success", False))
-            turns_taken[agent] += 1
-    return line
-
-
-def _live_agent(env: Any, tree: Tree) -> str | None:
+def live_agent(env: Any, tree: Tree) -> str | None:
     """The agent that must answer now, after agents that are done have left; None, with the reason set, when nobody is
     alive.
     """
@@ -153,12 +101,13 @@ def _live_agent(env: Any, tree: Tree) -> str | None:
     return None
 
 
-def _prompt(env: Any, agent: str, recipe: Recipe) -> tuple[str, tuple[int, ...]]:
+def prompt_of(env: Any, agent: str, recipe: Recipe) -> tuple[str, tuple[int, ...]]:
+    """What the agent sees, as text and as the prompt's token ids."""
     observation = str(env.observe(agent))
     return observation, recipe.encoder.encode(observation)
 
 
-async def _branch(env: Any, recipe: Recipe, key: GroupKey, prompt_ids: tuple[int, ...], n: int) -> list[Branch]:
+async def branch(env: Any, recipe: Recipe, key: GroupKey, prompt_ids: tuple[int, ...], n: int) -> list[Branch]:
     """n answers to one prompt, each stepped on a fork of its own; a branch that infrastructure took is left out."""
     role = role_of(key.agent)
     seed = derive_seed(recipe.seed, key.step, key.instance, key.node, key.agent)

@@ -1,0 +1,147 @@
+"""What a run does in a process of its own: the real `train.run`, recorded, with at most one fault built in.
+
+A process runs once, so nothing that is replaced here has to be put back.
+"""
+
+import functools
+import hashlib
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+from peft import PeftModel
+from transformers.utils.logging import disable_progress_bar
+
+from at_grpo import train
+from at_grpo.at_grpo_trainer import ATGRPOTrainer
+from at_grpo.cli import main
+from at_grpo.config import TrainConfig
+from at_grpo.inference.base import Completion, SampleRequest
+from at_grpo.inference.merged import MergedPolicies
+from at_grpo.inference.transformers import TransformersSampler
+from at_grpo.rollouts.engine import RolloutEngine
+from tests.trainer.end_to_end import flat_env, settings
+
+OUTPUT, TAPE, BASE_DIGESTS, EVALUATED = "output.txt", "tape.jsonl", "base_digests.json", "evaluated.jsonl"
+
+
+def train_once(config: TrainConfig, resume: Path | None, fault: str) -> None:
+    """`train.run`, with what it says in `output.txt` of its folder and what it sampled in `tape.jsonl`."""
+    folder = Path(config.run.output_dir)
+    _begin(folder)
+    _record(folder)
+    if fault:
+        FAULTS[fault]()
+    train.run(config, resume)
+
+
+def command_line(argv: Sequence[str], folder: Path) -> None:
+    """The `at-grpo` script, up to its exit status."""
+    _begin(folder)
+    sys.exit(main(argv))
+
+
+def _begin(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for stream in (sys.stdout.fileno(), sys.stderr.fileno()):
+        os.dup2(output, stream)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    disable_progress_bar()
+    torch.set_num_threads(1)  # one thread adds numbers in one order
+    flat_env.register_once()
+
+
+# ---- recording
+
+
+def _record(folder: Path) -> None:
+    build, evaluate = train.build_policies, RolloutEngine.evaluate
+
+    def build_and_watch(*args: Any, **kwargs: Any) -> PeftModel:
+        model = build(*args, **kwargs)
+        digests = [_digest_base(model)]
+        finish = train.RunReport.finish
+
+        def finish_and_compare(*report: Any) -> None:
+            digests.append(_digest_base(model))
+            (folder / BASE_DIGESTS).write_text(json.dumps(digests))
+            finish(*report)
+
+        train.RunReport.finish = finish_and_compare  # type: ignore[method-assign]
+        return model
+
+    def evaluate_and_record(*args: Any) -> list[Any]:
+        episodes = evaluate(*args)
+        with (folder / EVALUATED).open("a") as file:
+            file.writelines(episode.to_json() + "\n" for episode in episodes)
+        return episodes
+
+    train.build_policies = build_and_watch
+    RolloutEngine.evaluate = evaluate_and_record  # type: ignore[method-assign]
+    train.TransformersSampler = functools.partial(TapedSampler, folder / TAPE)  # type: ignore[assignment,misc]
+
+
+class TapedSampler(TransformersSampler):
+    """Writes down every request and every token that it samples."""
+
+    def __init__(self, tape: Path, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._tape = tape
+
+    def generate(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
+        results = super().generate(requests)
+        with self._tape.open("a") as file:
+            for request, completions in zip(requests, results, strict=True):
+                entry = {
+                    "step": completions[0].version,
+                    "policy": request.policy,
+                    "prompt": request.prompt_ids,
+                    "replies": [completion.token_ids for completion in completions],
+                }
+                file.write(json.dumps(entry) + "\n")
+        return results
+
+
+def _digest_base(model: PeftModel) -> str:
+    digest = hashlib.sha256()
+    for name, parameter in sorted(model.named_parameters()):
+        if "lora_" not in name:
+            digest.update(name.encode() + parameter.detach().numpy().tobytes())
+    return digest.hexdigest()
+
+
+# ---- faults, for negative controls
+
+
+def _forget_moments() -> None:
+    restore = ATGRPOTrainer._load_optimizer_and_scheduler
+
+    def without_moments(self: ATGRPOTrainer, checkpoint: str | None) -> None:
+        restore(self, checkpoint)
+        self.optimizer.state.clear()
+
+    ATGRPOTrainer._load_optimizer_and_scheduler = without_moments  # type: ignore[method-assign]
+
+
+def _forget_adapters() -> None:
+    ATGRPOTrainer._load_from_checkpoint = lambda self, checkpoint, model=None: None  # type: ignore[method-assign]
+
+
+def _serve_stale_adapters() -> None:
+    """The sampler folds each adapter in once and never again."""
+    fold = MergedPolicies.model
+    MergedPolicies.model = functools.lru_cache(fold)  # type: ignore[assignment,method-assign]
+
+
+FAULTS: dict[str, Callable[[], None]] = {
+    "moments not restored": _forget_moments,
+    "adapters not restored": _forget_adapters,
+    "stale adapters": _serve_stale_adapters,
+}

@@ -1,0 +1,181 @@
+"""TRL's GRPO trainer for several LoRA policies on one base: optimizer, clipping, metrics and checkpoints by policy.
+
+Nothing of the algorithm is here; see `at_grpo_trainer`.
+"""
+
+import functools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from datasets import Dataset
+from peft import PeftModel
+from transformers import PreTrainedTokenizerBase, TrainerCallback
+from trl import GRPOConfig, GRPOTrainer
+
+from at_grpo.config import PolicySection
+from at_grpo.policies import policy_parameters
+
+
+class PolicyTrainer(GRPOTrainer):
+    """Runs transformers' training loop over policies that share a base.
+
+    An epoch is one empty batch and an iteration one epoch: where the samples come from is the subclass's business.
+
+    Attributes:
+        policies: name -> settings, in the order of the optimizer's parameter groups.
+        parameters: name -> that policy's parameters.
+    """
+
+    # transformers leaves these open until training starts
+    model: Any
+    optimizer: Any
+    lr_scheduler: Any
+
+    def __init__(
+        self,
+        model: PeftModel,
+        *,
+        args: GRPOConfig,
+        policies: Mapping[str, PolicySection],
+        assess: Callable[[], dict[str, float]] | None = None,
+        commit: Callable[[Path], AbstractContextManager[object]] = nullcontext,
+        processing_class: PreTrainedTokenizerBase,
+        callbacks: list[TrainerCallback] | None = None,
+    ) -> None:
+        """Set up the loop.
+
+        Args:
+            model: a PEFT model with one adapter a policy (`policies.build_policies`).
+            args: from `at_grpo_config.grpo_config`.
+            policies: name -> settings.
+            assess: plays the evaluation episodes; returns metrics without the `eval_` prefix.
+            commit: opened around the writing of a checkpoint folder; what makes it whole or not there.
+            processing_class: the tokenizer.
+            callbacks: of transformers.
+        """
+        self.policies = dict(policies)
+        self._assess = assess
+        self._commit = commit
+        super().__init__(
+            model=model,
+            args=args,
+            reward_funcs=[lambda completions, **_: [0.0] * len(completions)],  # demanded by TRL, never called
+            train_dataset=Dataset.from_dict({"prompt": [""]}),
+            eval_dataset=Dataset.from_dict({"prompt": [""]}),
+            processing_class=processing_class,
+            callbacks=callbacks,
+        )
+        self.parameters = policy_parameters(model, self.policies)
+        # A micro-batch holds one policy, so DDP would wait for gradients that never come.
+        self.accelerator.prepare_model = functools.partial(self.accelerator.prepare_model, evaluation_mode=True)
+
+    def get_train_dataloader(self) -> Any:
+        return [{}]
+
+    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
+        """One parameter group a policy, so that a silent policy's state does not move."""
+        self.model.set_requires_grad(list(self.policies), True)
+        if self.optimizer is None:
+            optimizer_class, kwargs = self.get_optimizer_cls_and_kwargs(self.args, self.model)
+            decay = self.args.weight_decay
+            groups = [
+                {"params": self.parameters[name], "weight_decay": decay, "policy": name} for name in self.policies
+            ]
+            self.optimizer = optimizer_class(groups, **kwargs)
+        return cast("torch.optim.Optimizer", self.optimizer)
+
+    def _clip_grad_norm(self, model: Any) -> torch.Tensor:
+        """Clip each policy by itself: one policy's spike must not shrink another's step. Returns the joint norm."""
+        norms = []
+        for name, parameters in self.parameters.items():
+            present = [parameter for parameter in parameters if parameter.grad is not None]
+            if present:
+                norm = torch.nn.utils.clip_grad_norm_(present, self.args.max_grad_norm)
+                if not torch.isfinite(norm):  # clipping would have turned every gradient of the policy into NaN
+                    raise FloatingPointError(
+                        f"step {self.state.global_step}: the gradient of policy {name!r} is not finite, so no step was "
+                        "taken. Lower optim.learning_rate, or set model.dtype to float32 or bfloat16."
+                    )
+                self.add_metrics({f"{name}/grad_norm": norm.item()})
+                norms.append(norm)
+        return torch.linalg.vector_norm(torch.stack(norms)) if norms else torch.tensor(0.0)
+
+    # ---- logs and evaluation
+
+    def add_metrics(self, metrics: Mapping[str, float]) -> None:
+        """Metrics of this iteration; TRL averages them over the iterations of a log line."""
+        for key, value in metrics.items():
+            self._metrics["train"][key].append(value)
+
+    @contextmanager
+    def scratch_metrics(self) -> Iterator[dict[str, list[float]]]:
+        """Catches what TRL logs for a micro-batch, to be weighted by tokens instead of averaged over micro-batches."""
+        outer = self._metrics
+        own: defaultdict[str, list[float]] = defaultdict(list)
+        self._metrics = {"train": own, "eval": defaultdict(list)}
+        try:
+            yield own
+        finally:
+            self._metrics = outer
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
+        """Play the evaluation episodes; TRL's would generate single turns."""
+        metrics = {f"eval_{key}": value for key, value in (self._assess() if self._assess else {}).items()}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    # ---- checkpoints
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        with self._commit(Path(str(self.args.output_dir)) / f"checkpoint-{self.state.global_step}"):
+            super()._save_checkpoint(model, trial)  # type: ignore[no-untyped-call]
+
+    def create_model_card(self, *args: Any, **kwargs: Any) -> None:
+        """Written once at the end by `model_card`, not with every checkpoint."""
+
+    def _load_from_checkpoint(self, checkpoint: str, model: Any = None) -> None:
+        for name in self.policies:
+            self.model.load_adapter(str(Path(checkpoint) / name), name, is_trainable=True)
+        self.model.set_adapter(next(iter(self.policies)))
+
+    def _load_best_model(self) -> None:
+        self._load_from_checkpoint(str(self.state.best_model_checkpoint))
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        """Optimizer and schedule; torch restores by position, so the policies' order is checked."""
+        if checkpoint is None:
+            return
+        saved = [group.get("policy") for group in _load(checkpoint, "optimizer.pt")["param_groups"]]
+        if saved != list(self.policies):
+            raise ValueError(
+                f"policies={list(self.policies)}: the checkpoint has {saved}; keep their names and their order"
+            )
+        self.optimizer.load_state_dict(_load(checkpoint, "optimizer.pt"))
+        self.lr_scheduler.load_state_dict(_load(checkpoint, "scheduler.pt"))
+
+
+def _load(checkpoint: str, name: str) -> Any:
+    return torch.load(Path(checkpoint) / name, map_location="cpu", weights_only=True)
+
+
+def token_means(stats: Mapping[str, list[tuple[int, dict[str, float]]]]) -> dict[str, float]:
+    """TRL's micro-batch metrics per role, weighted by tokens; extremes stay extremes."""
+    metrics = {}
+    for role, parts in stats.items():
+        for key in parts[0][1]:
+            values = [(tokens, own[key]) for tokens, own in parts if not math.isnan(own[key])]
+            if not values:
+                continue
+            if key.endswith("_max"):
+                metrics[f"{role}/{key}"] = max(value for _, value in values)
+            elif key.endswith("_min"):
+                metrics[f"{role}/{key}"] = min(value for _, value in values)
+            else:
+                metrics[f"{role}/{key}"] = sum(n * value for n, value in values) / sum(n for n, _ in values)
+    return metrics

@@ -1,0 +1,68 @@
+"""Trajectory grouping: K whole episodes of an instance, compared by their returns (plain multi-agent GRPO).
+
+The paper's baseline, and the right choice for environments that pay later than at the step that earned it.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from at_grpo.rollouts.limits import StopReason
+from at_grpo.rollouts.tree import Recipe, Tree, branch, live_agent, prompt_of
+from at_grpo.samples import Group, GroupKey, Sample
+from llm_envs import fork
+from llm_envs.core.roles import role_of
+from llm_envs.play import record_turn
+
+
+async def grow_trajectories(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
+    """Play K whole episodes of one instance; an agent's samples of all of them form its group, scored by its episode
+    return.
+    """
+    runs = (_play_line(fork(env), recipe, step, instance, sibling) for sibling in range(recipe.k))
+    lines = [line for line in await asyncio.gather(*runs) if line.tree.stop is not StopReason.LOST]
+    tree = lines[0].tree if lines else Tree(start=str(env.state()))
+    for agent in env.possible_agents:
+        samples = tuple(sample for line in lines for sample in line.of(agent))
+        if samples:
+            key = GroupKey(step, instance, "episode", agent, 0)
+            lost = recipe.k - len(lines)
+            tree.groups.append(Group(key, role_of(agent), "", samples, lost=lost))
+    return tree
+
+
+@dataclass(slots=True)
+class _Line:
+    """One whole episode: what each agent sampled and what it returned."""
+
+    tree: Tree
+    samples: list[tuple[str, Sample]] = field(default_factory=list)
+    returns: Counter[str] = field(default_factory=Counter)
+
+    def of(self, agent: str) -> Iterable[Sample]:
+        return (replace(sample, reward=float(self.returns[agent])) for owner, sample in self.samples if owner == agent)
+
+
+async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling: int) -> _Line:
+    line = _Line(Tree(start=str(env.state())))
+    turns_taken: Counter[str] = Counter()
+    with recipe.sampler.episode():
+        while (agent := live_agent(env, line.tree)) is not None:
+            key = GroupKey(step, instance, f"episode.{sibling}.{len(line.samples)}", agent, turns_taken[agent])
+            observation, prompt_ids = prompt_of(env, agent, recipe)
+            if len(prompt_ids) > recipe.max_prompt_tokens:
+                line.tree.stop = StopReason.PROMPT_TOO_LONG
+                break
+            branches = await branch(env, recipe, key, prompt_ids, 1)
+            if not branches:
+                line.tree.stop = StopReason.LOST
+                break
+            env = branches[0].env
+            line.samples.append((agent, replace(branches[0].sample, sibling=sibling, chosen=True)))
+            line.returns.update(env.rewards)
+            line.tree.turns.append(record_turn(env, agent, turns_taken[agent], observation, branches[0].sample.text))
+            line.tree.success = bool(env.infos[agent].get("success", False))
+            turns_taken[agent] += 1
+    return line
