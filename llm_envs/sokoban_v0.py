@@ -88,7 +88,7 @@ the potential).
 | `size` | None | rows and columns, 6 to 16: one number or a pair; None takes the difficulty's, as in the next four |
 | `boxes` | None | boxes and goals, 1 to 6, and at most one for every six inner cells |
 | `shape` | None | "carved" (corridors and bays) or "scattered" (a hall with single blocks) |
-| `walls` | None | share of the inner cells that are walls, about, 0 to 0.6 |
+| `walls` | None | share of the inner cells that are walls, 0 to 0.6 |
 | `min_pushes` | None | every solution has at least that many pushes, 1 to rows + columns + boxes - 9 |
 | `max_moves` | 20 | most moves in one list, 1 to 256; a discrete action is always one |
 | `terminate_on_deadlock` | False | whether a detected deadlock ends the episode |

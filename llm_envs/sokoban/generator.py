@@ -33,7 +33,7 @@ class Dials:
 
     Attributes:
         rows, cols: of the whole grid, the outer walls included.
-        walls: share of the inner cells that are walls, about.
+        walls: share of the inner cells that are walls, to within two cells.
         min_pushes: every solution has at least that many pushes; this is proven, not hoped.
         max_moves: the plan that comes with the room has at most that many moves, pushes included.
     """

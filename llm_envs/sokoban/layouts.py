@@ -1,10 +1,9 @@
 """Floor plans: which cells of a grid the walls leave free. The floor is always connected and touches no edge."""
 
+import heapq
 import random
 from collections.abc import Iterable
 from enum import StrEnum
-
-from llm_envs.sokoban.board import cells, spread
 
 TURN = 0.35  # how often the carving walk turns (as in gym-sokoban's rooms)
 
@@ -23,17 +22,17 @@ def interior(rows: int, cols: int) -> int:
 
 
 def draw_floor(shape: Shape, rows: int, cols: int, walls: float, rng: random.Random) -> int:
-    """A floor plan in which about a share `walls` of the inner cells is wall."""
+    """A floor plan in which a share `walls` of the inner cells is wall, to within two cells."""
     inside = interior(rows, cols)
     count = inside.bit_count() - round(walls * inside.bit_count())
-    return _carve(inside, rows, cols, count, rng) if shape is Shape.CARVED else _scatter(inside, cols, count, rng)
+    return _carve(inside, rows, cols, count, rng) if shape is Shape.CARVED else _scatter(inside, rows, cols, count, rng)
 
 
 def _carve(inside: int, rows: int, cols: int, count: int, rng: random.Random) -> int:
     """At least `count` cells, cut out by a walk two cells wide that turns now and then."""
     draw = rng.random
     ways = ((-cols, 1), (cols, 1), (-1, cols), (1, cols))  # a step, and where the second cell is
-    cell = (1 + int(draw() * (rows - 2))) * cols + 1 + int(draw() * (cols - 2))
+    cell = _any_cell(rows, cols, rng)
     step, beside = ways[int(draw() * 4)]
     floor = 0
     while floor.bit_count() < count:
@@ -45,17 +44,27 @@ def _carve(inside: int, rows: int, cols: int, count: int, rng: random.Random) ->
     return floor
 
 
-def _scatter(inside: int, cols: int, count: int, rng: random.Random) -> int:
-    """The largest connected part of `count` cells drawn at random."""
-    floor = 0
-    for cell in sample(list(cells(inside)), count, rng):
+def _scatter(inside: int, rows: int, cols: int, count: int, rng: random.Random) -> int:
+    """Exactly `count` cells, which leave single walls and clumps of them: invasion percolation.
+
+    Every cell has a random resistance; the floor grows from one cell to whichever neighbour resists least (Wilkinson
+    and Willemsen 1983).
+    """
+    start = _any_cell(rows, cols, rng)
+    front, met, floor = [(0.0, start)], 1 << start, 0
+    for _ in range(count):
+        cell = heapq.heappop(front)[1]
         floor |= 1 << cell
-    largest = 0
-    while floor:
-        part = spread(floor & -floor, floor, cols)
-        floor ^= part
-        largest = max(largest, part, key=int.bit_count)
-    return largest
+        for near in (cell - cols, cell + cols, cell - 1, cell + 1):
+            if inside >> near & 1 and not met >> near & 1:
+                met |= 1 << near
+                heapq.heappush(front, (rng.random(), near))
+    return floor
+
+
+def _any_cell(rows: int, cols: int, rng: random.Random) -> int:
+    """An inner cell."""
+    return (1 + int(rng.random() * (rows - 2))) * cols + 1 + int(rng.random() * (cols - 2))
 
 
 def sample(items: Iterable[int], count: int, rng: random.Random) -> list[int]:

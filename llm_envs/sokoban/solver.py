@@ -2,8 +2,8 @@
 
 A node is a set of boxes and the area the player can walk in; walks between pushes cost nothing. The bound never falls
 by more than one a push, so that the first time a node is taken up its cost is final, and the smallest estimate in the
-queue is a proven lower bound at any time (Hart, Nilsson and Raphael 1968; the bound is the usual one, Junghanns and
-Schaeffer 2001).
+queue is a proven lower bound at any time (A*: doi 10.1109/TSSC.1968.300136; the bound is the usual one, see Junghanns
+and Schaeffer 2001, doi 10.1016/S0004-3702(01)00109-6).
 """
 
 import heapq
