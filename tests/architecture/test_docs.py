@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from at_grpo.loading import load_config
+from llm_envs.registry import ENVIRONMENTS
 from tests.architecture.chat_server import chat_server
-from tests.architecture.markdown_blocks import Block, blocks, commands
+from tests.architecture.markdown_blocks import FENCE, Block, blocks, commands
 from tests.architecture.paths import ROOT
 
 PAGES = ("README.md", "CONTRIBUTING.md")
 CONSOLE_SCRIPTS = {"llm-envs", "at-grpo"}
 SURROUNDINGS = {"git", "cd", "pip", "source", "export", "pre-commit", "python3.11"}
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 MAKE_TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 
 
@@ -47,6 +50,41 @@ def test_a_python_block_runs_as_printed(block: Block, chat_url: str, tmp_path: P
         check=False,
     )
     assert done.returncode == 0, f"{block}\n{block.code}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("block", parameters("yaml"))
+def test_a_yaml_block_is_a_configuration_that_the_trainer_takes(block: Block, tmp_path: Path) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(block.code)
+    load_config(path)
+    path.write_text(block.code.replace("rollout:", "rolout:"))
+    with pytest.raises(ValueError, match="Did you mean 'rollout'"):  # negative control
+        load_config(path)
+
+
+def test_every_fenced_block_is_in_a_language_that_is_tested_or_is_no_code() -> None:
+    fences = [match["language"] for page in PAGES for match in FENCE.finditer((ROOT / page).read_text())]
+    assert set(fences) <= {"python", "bash", "yaml", "text"}
+    openings = sum(line.startswith("```") for page in PAGES for line in (ROOT / page).read_text().splitlines())
+    assert openings == 2 * len(fences), "a block without a language would not be tested"
+
+
+def test_the_readme_lists_exactly_the_environments_that_are_registered() -> None:
+    listed = re.findall(r"^\| `(llm_envs/[\w-]+)` \|", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    assert sorted(listed) == sorted(ENVIRONMENTS)
+
+
+def test_the_readme_names_the_versions_that_are_pinned() -> None:
+    """UC-182."""
+    pins = re.findall(r'^  "([\w-]+)==([\d.]+)"', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)
+    assert pins
+    assert [pin for pin in pins if " ".join(pin) not in (ROOT / "README.md").read_text()] == []
+
+
+def test_the_links_of_the_pages_lead_to_files_that_exist() -> None:
+    links = [(page, link) for page in PAGES for link in LINK.findall((ROOT / page).read_text())]
+    assert links
+    assert [pair for pair in links if "://" not in pair[1] and not (ROOT / pair[1]).exists()] == []
 
 
 @cache
