@@ -37,7 +37,7 @@ def main() -> None:
     print(f"{slots} slots, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f}")
     try:
         compare_trivial(locked, slots, options.programs, options.turns)
-        compare_inputs("20 inputs of a trivial program", "print(input())", locked, options.turns)
+        compare_inputs("20 inputs of a trivial program", "print(input())\n", locked, options.turns)
         compare_inputs("20 inputs, 50 ms to compile", slow_to_compile(), locked, max(3, options.turns // 3))
         in_flight(locked)
     finally:
@@ -61,7 +61,10 @@ def compare_trivial(locked: Sandbox, slots: int, count: int, turns: int) -> None
 def compare_inputs(title: str, code: str, locked: Sandbox, turns: int) -> None:
     """One program with several inputs, as a judge runs it."""
     arms: dict[str, Arm] = {"one run each": partial(one_by_one, locked), "one batch": partial(batch, locked)}
-    report(title, arms, lambda turn: [Program(code, f"{turn} {index}\n") for index in range(INPUTS)], turns)
+    def programs(turn: int) -> list[Program]:  # new code in each turn: a cage may still have the last one compiled
+        return [Program(f"{code}# {turn}\n", f"{turn} {index}\n") for index in range(INPUTS)]
+
+    report(title, arms, programs, turns)
 
 
 def report(title: str, arms: dict[str, Arm], programs: Callable[[int], list[Program]], turns: int) -> None:
