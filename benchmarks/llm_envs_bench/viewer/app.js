@@ -106,7 +106,7 @@ function drawPlay(play, run) {
   const returns = agents.map((agent) => `${agent} ${signed(play.returns[agent])}`);
   const head = make("header", "play-head", paired ? make("h3", "", data.runs[run].label) : null);
   head.append(make("span", over ? `verdict ${play.success ? "solved" : "failed"}` : "verdict quiet", over ? verdict : `turn ${taken} of ${play.turns.length}`));
-  head.append(make("span", "quiet", `return ${returns.join(", ")}`));
+  head.append(make("span", "returns quiet", `return ${returns.join(", ")}`));
   const jump = (turn) => setTurn(turn);
   const roles = data.runs[run].roles;
   const remember = (open) => { view.openSaw = open; };
