@@ -1,12 +1,13 @@
 """Rooms per second: 10x10 with one box, beside textarena's generator, as a ratio of medians in one run.
 
-    python -m venv peers && peers/bin/pip install textarena numpy
-    python benchmarks/speed/sokoban.py --peer peers/bin/python [--turns 15] [--rooms 40]
+    python3.11 -m venv /tmp/peers && /tmp/peers/bin/pip install textarena numpy
+    python benchmarks/speed/sokoban.py --peers /tmp/peers/bin/python [--turns 15] [--rooms 40]
 
 The peer runs in an environment of its own, both arms in a worker process each that is up before the clock starts.
 The work is checked first: every room of either arm is 10x10 with one player, one box and one goal, is not solved, and
 can be solved; ours come with a plan, which is replayed, and with the smallest number of pushes, which another search
-confirms. The arms take turns. No room is stored: every turn draws new ones.
+confirms. The arms take turns; times are CPU seconds of one thread, which other programs on the machine disturb less. No
+room is stored: every turn draws new ones.
 """
 
 import argparse
@@ -36,9 +37,9 @@ from llm_envs.sokoban.presets import make_dials
 dials = make_dials(size=10, boxes=1, shape=Shape.CARVED, walls=0.5, min_pushes=3, max_moves=160)
 for line in sys.stdin:
     first, count, show = json.loads(line)
-    started = time.perf_counter()
+    started = time.process_time()
     levels = [generate(dials, Split.TRAIN, index) for index in range(first, first + count)]
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     rooms = [(level.start.text, level.moves, level.bounds.optimal) for level in levels] if show else []
     print(json.dumps([seconds, rooms]), flush=True)
 """
@@ -58,9 +59,9 @@ def text(fixed, room):
 
 for line in sys.stdin:
     first, count, show = json.loads(line)
-    started = time.perf_counter()
+    started = time.process_time()
     rooms = [generate_room(dim=(10, 10), num_steps=34, num_boxes=1, seed=seed) for seed in range(first, first + count)]
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     texts = [(text(fixed, room), None, None) for fixed, room, _ in rooms] if show else []
     print(json.dumps([seconds, texts]), flush=True)
 """
@@ -100,13 +101,13 @@ class Arm:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer", type=Path, help="Python of an environment with textarena; without it only our rate")
+    parser.add_argument("--peers", type=Path, help="Python of an environment with textarena; without it only our rate")
     parser.add_argument("--turns", type=int, default=15, help="turns of each arm")
     parser.add_argument("--rooms", type=int, default=40, help="rooms a turn")
     options = parser.parse_args()
     arms = [Arm.start("llm-envs", sys.executable, OURS)]
-    if options.peer is not None:
-        arms.append(Arm.start("textarena", str(options.peer), TEXTARENA))
+    if options.peers is not None:
+        arms.append(Arm.start("textarena", str(options.peers), TEXTARENA))
     try:
         print(f"Python {sys.version.split()[0]}, {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}")
         for arm in arms:
@@ -115,8 +116,8 @@ def main() -> None:
     finally:
         for arm in arms:
             arm.close()
-    if options.peer is None:
-        print("--peer was not given: nothing to compare with (the top of this file says how to install textarena)")
+    if options.peers is None:
+        print("--peers was not given: nothing to compare with (the top of this file says how to install textarena)")
 
 
 def check(arm: Arm) -> None:

@@ -7,7 +7,7 @@ A cell is a number, `row * cols + column`, counted from 0 at the top left; a set
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Move = Literal["up", "down", "left", "right"]
 MOVES: tuple[Move, ...] = ("up", "down", "left", "right")
@@ -15,6 +15,7 @@ MOVES: tuple[Move, ...] = ("up", "down", "left", "right")
 MAX_SIZE, MAX_BOXES = 16, 6
 # The symbols of XSB, the common text format of Sokoban levels.
 WALL, FLOOR, GOAL, BOX, BOX_ON_GOAL, PLAYER, PLAYER_ON_GOAL = "#", " ", ".", "$", "*", "@", "+"
+_BOX, _PLAYER = f"{BOX}{BOX_ON_GOAL}".encode(), f"{PLAYER}{PLAYER_ON_GOAL}".encode()  # off and on a goal
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,14 @@ class Room:
     goals: int
     floor: int
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Kept, since every look-up of what is known of a room needs it."""
+        return hash((self.rows, self.cols, self.walls, self.goals, self.floor))
+
     @cached_property
     def steps(self) -> dict[Move, int]:
         """How far each move takes a cell's number."""
@@ -47,8 +56,7 @@ class Room:
         return b"\n".join(symbols[first : first + self.cols] for first in range(0, len(symbols), self.cols))
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(NamedTuple):
     """A position: a room, the set of cells with a box, the player's cell."""
 
     room: Room
@@ -63,17 +71,15 @@ class Board:
     @property
     def text(self) -> str:
         """The board in XSB, one line a row; `levels.parse_level` is the inverse."""
-        room, goals = self.room, self.room.goals
-        symbols = bytearray(room.blank)
-        cols = room.cols
+        room = self.room
+        symbols, goals, cols = bytearray(room.blank), room.goals, room.cols
         for cell in cells(self.boxes):
-            symbols[cell + cell // cols] = ord(BOX_ON_GOAL if goals >> cell & 1 else BOX)  # one line break a row
-        symbols[self.player + self.player // cols] = ord(PLAYER_ON_GOAL if goals >> self.player & 1 else PLAYER)
+            symbols[cell + cell // cols] = _BOX[goals >> cell & 1]  # one line break a row
+        symbols[self.player + self.player // cols] = _PLAYER[goals >> self.player & 1]
         return symbols.decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(NamedTuple):
     """What a move list does to a board.
 
     Attributes:

@@ -81,12 +81,12 @@ def generate(dials: Dials, split: Split, index: int) -> Level:
     """
     seed = f"sokoban-v0:{dials.rows}:{dials.cols}:{dials.boxes}:{dials.shape}:{dials.walls}:{dials.min_pushes}"
     rng = random.Random(f"{seed}:{split}:{index}")
-    for layout in itertools.count():
-        room = _draw_room(dials, rng, strict=layout < STRICT_LAYOUTS)
-        level = room and _draw_level(room, dials, split, rng)
-        if level:
+    layouts = itertools.count()
+    while True:
+        room = _draw_room(dials, rng, strict=next(layouts) < STRICT_LAYOUTS)
+        level = None if room is None else _draw_level(room, dials, split, rng)
+        if level is not None:
             return level
-    raise AssertionError("unreachable: the loop above only ends by returning")
 
 
 def _draw_room(dials: Dials, rng: random.Random, *, strict: bool) -> Room | None:

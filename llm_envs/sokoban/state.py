@@ -1,10 +1,9 @@
 """The state of a Sokoban episode and its text form."""
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from llm_envs.core.errors import UsageError
 from llm_envs.sokoban.board import Board, Move
-from llm_envs.sokoban.deadlocks import Assessment, assess
 from llm_envs.sokoban.generator import Level
 from llm_envs.sokoban.levels import parse_level
 from llm_envs.sokoban.replies import parse_moves
@@ -12,28 +11,22 @@ from llm_envs.sokoban.replies import parse_moves
 _CANDIDATE = "candidate:"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Where boxes and player are, and what is known of their plans.
 
     Attributes:
-        level: where the episode started; no part of the position, so that the same position is the same state.
+        level: where the episode started, with a plan from there.
         candidate: the move list that the latest program printed for this very position, if any.
         report: in words, what the latest program did; only its author sees it.
         last_moves, last_hits: the move list executed last, and how many of its moves were blocked.
     """
 
     board: Board
-    level: Level | None = field(default=None, compare=False, repr=False)
+    level: Level | None = None
     candidate: tuple[Move, ...] | None = None
     report: str = ""
     last_moves: tuple[Move, ...] = ()
     last_hits: int = 0
-
-    @property
-    def assessment(self) -> Assessment:
-        """Deadlock and potential of the position."""
-        return assess(self.board.room, self.board.boxes)
 
 
 def render(state: State) -> str:
@@ -43,7 +36,7 @@ def render(state: State) -> str:
 
 
 def parse(text: str) -> State:
-    """The inverse of `render` (the start, reports and past moves are no part of the text).
+    """The inverse of `render` (the level, reports and past moves are no part of the text).
 
     Raises:
         UsageError: a text that is no state.

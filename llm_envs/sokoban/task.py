@@ -99,7 +99,7 @@ class SokobanTask:
         solution = solve(board, self._node_budget)
         require(solution.bounds.lower is not None, "options['task']", description, "a level that can be solved")
         moves = None if solution.pushes is None else tuple(moves_of(board, solution.pushes))
-        return replace(state, level=Level(board, moves, solution.bounds))
+        return state._replace(level=Level(board, moves, solution.bounds))
 
     # ---- turns
 
@@ -122,20 +122,21 @@ class SokobanTask:
 
     def _move(self, state: State, moves: Moves) -> Transition[State]:
         level, went = state.level, walk(state.board, moves)
-        # A candidate belongs to the position it was found for: it goes when moves are made.
-        after = State(went.end, level, None, state.report, moves, went.hits)
-        assessment = after.assessment
+        room, boxes = went.end.room, went.end.boxes
+        found, bounds = assess(room, boxes), None if level is None else level.bounds
         info = {
             "moves": went.moves,
             "pushes": went.pushes,
             "hits": went.hits,
-            "boxes_on_goals": (went.end.boxes & went.end.room.goals).bit_count(),
-            "pushes_left": assessment.pushes,
-            "deadlock": assessment.deadlock and assessment.deadlock.value,
-            "optimal_pushes": level and level.bounds.optimal,
-            "pushes_lower": level and level.bounds.lower,
-            "pushes_upper": level and level.bounds.upper,
+            "boxes_on_goals": (boxes & room.goals).bit_count(),
+            "pushes_left": found.pushes,
+            "deadlock": found.deadlock and found.deadlock.value,
+            "optimal_pushes": bounds and bounds.optimal,
+            "pushes_lower": bounds and bounds.lower,
+            "pushes_upper": bounds and bounds.upper,
         }
+        # A candidate belongs to the position it was found for: it goes when moves are made.
+        after = State(went.end, level, None, state.report, moves, went.hits)
         return Transition(after, {"hit_penalty": _penalty(went)}, info)
 
     def _suggest(self, state: State, result: Result) -> Transition[State]:
@@ -143,7 +144,7 @@ class SokobanTask:
         moves = parse_moves(result.stdout) if ran else None
         if moves is not None and len(moves) > self.max_moves:
             moves = None
-        after = replace(state, candidate=moves, report=_report(result, self.max_moves))
+        after = state._replace(candidate=moves, report=_report(result, self.max_moves))
         if moves is None:
             return Transition(after, {"program": -1.0}, {"tool_useful": False, "program_ran": ran})
         went = walk(state.board, moves)
@@ -174,7 +175,8 @@ class SokobanTask:
         return state.board.solved
 
     def finished(self, state: State) -> bool:
-        return state.board.solved or (self._deadlock_ends and state.assessment.deadlock is not None)
+        board = state.board
+        return board.solved or (self._deadlock_ends and assess(board.room, board.boxes).deadlock is not None)
 
     def text(self, state: State) -> str:
         return render(state)

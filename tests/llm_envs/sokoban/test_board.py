@@ -109,12 +109,6 @@ def test_states_that_differ_have_different_texts() -> None:
     assert len({render(State(end)) for end in ends} | {render(State(board, None, ("up",)))}) == 5
 
 
-def test_the_start_of_an_episode_is_no_part_of_the_position() -> None:
-    level = generate(make_dials(max_moves=160), Split.TRAIN, 0)
-    assert State(level.start, level) == State(level.start)
-    assert hash(State(level.start, level)) == hash(State(level.start))
-
-
 @given(boards(), MOVE_LISTS)
 def test_legal_moves_are_those_that_change_the_board(board: Board, moves: tuple[Move, ...]) -> None:
     board = walk(board, moves).end
