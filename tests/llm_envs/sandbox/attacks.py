@@ -49,7 +49,7 @@ class Attack:
         return outcome.status is Status.OK and "tried" in outcome.stdout
 
 
-LIMITS: dict[str, object] = {"cpu_s": 2.0, "wall_s": 4.0, "memory_mb": 256, "processes": 8}
+LIMITS: dict[str, object] = {"cpu_s": 5.0, "wall_s": 30.0, "memory_mb": 256, "processes": 8}
 PRELUDE = """
 import ctypes, os, socket, sys, time
 libc = ctypes.CDLL(None, use_errno=True)

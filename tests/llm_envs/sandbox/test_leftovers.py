@@ -57,7 +57,7 @@ def test_hostile_programs_leave_nothing_and_harm_no_honest_one(folders: Path) ->
     sandbox = LockedSandbox(slots=2)
     rounds = scaled(fast=10, long=50)
     for turn in range(rounds):
-        programs = [Program(f"print({turn * 10 + index})") for index in range(9)]
+        programs = [Program(f"print({turn * 10 + index})", wall_s=120) for index in range(9)]
         hostile = Program(HOSTILE[turn % len(HOSTILE)], cpu_s=0.3, wall_s=0.5, memory_mb=64)
         outcomes = sandbox.run([*programs[:4], hostile, *programs[4:]])
         honest = outcomes[:4] + outcomes[5:]
@@ -77,7 +77,7 @@ def test_a_time_out_ends_the_program_and_disturbs_no_other(folders: Path) -> Non
     before = set(children())
     sandbox = LockedSandbox(slots=2)
     late = Program("open('mine', 'w').write('x')\nimport os\nos.fork()\nwhile True: pass", cpu_s=0.2, wall_s=0.5)
-    beside = Program("import time\ntime.sleep(0.3)\nprint('beside')")
+    beside = Program("import time\ntime.sleep(0.3)\nprint('beside')", wall_s=120)
     outcomes = sandbox.run([late, beside])
     assert [o.status for o in outcomes] == [Status.TIMEOUT, Status.OK]
     assert len(set(children()) - before) <= 2
