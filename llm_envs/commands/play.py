@@ -38,13 +38,15 @@ def run(args: argparse.Namespace) -> int:
     names = {"all": "oracle" if "oracle" in known else known[0], **pairs("role", args.role)}
     seats = {role: _player(name, known, args.seed or 0) for role, name in names.items()}
     played_by = {role: names.get(role, names["all"]) for role in map(role_of, env.possible_agents)}
+    watched = "human" not in played_by.values()  # a person sees what the role may see, and the whole state at the end
 
     def follow(turn: Turn) -> None:
         said = "" if played_by[turn.role] == "human" else f"\n{turn.reply}"
         print(f"\n[cycle {turn.cycle + 1}] {turn.agent} ({played_by[turn.role]}){said}")
         why = f", not valid: {turn.invalid}" if turn.invalid else ""
         print(f"reward {turn.reward:+.3f} (team {turn.team_reward:+.3f}, local {turn.local_reward:+.3f}{why})")
-        env.render()
+        if watched:
+            env.render()
 
     index = 0 if args.index is None and args.seed is None else args.index
     episode = play(
@@ -56,8 +58,10 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         options=options,
         on_turn=follow,
-        on_start=env.render,
+        on_start=env.render if watched else None,
     )
+    if not watched:
+        env.render()
     print(f"\n{_summary(episode)}")
     if args.save:
         write_episodes(args.save, [episode])

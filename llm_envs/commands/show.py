@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from llm_envs.commands.arguments import add_env, add_instance, env_options, make_env
-from llm_envs.registry import ENVIRONMENTS, normalise_id
+from llm_envs.registry import environments, normalise_id
 
 HELP = "show an environment's page and what its agents see first"
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the page, then the first observation of each agent."""
     env = make_env(args.env, env_options(args.set))
-    module = ENVIRONMENTS.get(normalise_id(args.env))  # None for an id that another package registered
+    module = environments().get(normalise_id(args.env))  # None for an id that was registered with PettingZoo only
     page = (importlib.import_module(module).__doc__ if module else None) or f"{env} has no page here."
     console = Console()
     console.print(Markdown(page)) if console.is_terminal else print(page)

@@ -64,8 +64,25 @@ def _check_copies(subject: Subject, make_copy: Callable[[Env], Env], kind: str, 
         expect(play_on(env, index) == played, f"a {kind} does not go on as its original does: {advice}")
 
 
+def _expect_untouched_states(subject: Subject) -> None:
+    """No step changes the state that it started from, which forks share."""
+    env = subject.env()
+    for index in range(subject.episodes):
+        env.reset(options={"index": index})
+        raw, player = env.unwrapped, NoisyOracle(index)
+        while not any(env.terminations.values()) and not any(env.truncations.values()):
+            state, agent = raw.snapshot, env.agent_selection
+            before = raw.task.text(state)
+            env.step(player.act(env, agent, str(env.observe(agent))))
+            expect(
+                raw.task.text(state) == before,
+                "Task.apply changed the state that it was given: keep the state an immutable value, return a new one.",
+            )
+
+
 def check_forks(subject: Subject) -> None:
     """`llm_envs.fork` and `copy.deepcopy`."""
+    _expect_untouched_states(subject)
     advice = "keep the state an immutable value and nothing else on the task."
     _check_copies(subject, fork, "fork", advice)
     _check_copies(subject, copy.deepcopy, "deep copy", advice)

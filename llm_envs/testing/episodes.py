@@ -126,7 +126,10 @@ def check_records(subject: Subject) -> None:
     env = subject.env()
     for player in players_of(env, 0):
         episode = play(env, {"all": player}, index=0, env_id="under/test-v0")
-        again = Episode.from_json(episode.to_json())
+        try:
+            again = Episode.from_json(episode.to_json())
+        except TypeError as error:
+            raise AssertionError(f"{error}: put only str, int, float, bool and None into infos.") from error
         expect(
             again == episode,
             f"an episode changes on its way through JSON: put only str, int, float, bool and None into infos. "

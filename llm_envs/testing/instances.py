@@ -31,8 +31,8 @@ def check_instances(subject: Subject) -> None:
         repeated = [again.task.text(again.task.instance(split, index)) for index in reversed(range(INDICES))]
         expect(
             texts == repeated[::-1],
-            f"Task.instance({split!r}, index) gave another instance in another order of calls: derive all chance from "
-            "(split, index), e.g. random.Random(f'{name}:{split}:{index}').",
+            f"Task.instance({split.value!r}, index) gave another instance in another order of calls: derive all chance "
+            "from (split, index), e.g. random.Random(f'{name}:{split}:{index}').",
         )
         seen[split] = set(texts)
     different = len(set.union(*seen.values()))

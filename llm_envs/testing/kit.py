@@ -5,12 +5,13 @@ from typing import Any
 
 from llm_envs.core.errors import unknown_choice
 from llm_envs.players import Env
-from llm_envs.testing import copies, episodes, instances, replies, upstream
+from llm_envs.testing import copies, episodes, instances, replies, tasks, upstream
 from llm_envs.testing.subject import Subject
 
 Check = Callable[[Subject], None]
 
 CHECKS: dict[str, Check] = {
+    "task": tasks.check_task,
     "api": upstream.check_api,
     "seeds": upstream.check_seeds,
     "parallel": upstream.check_parallel,
@@ -63,10 +64,22 @@ def check_env(
             CHECKS[name](subject)
         except Exception as error:  # noqa: BLE001  # the boundary to foreign code: whatever it raises is a finding
             failures[name] = error
+            if name == "task":
+                break  # what is missing there would fail every other check, in worse words
     if failures:
-        lines = "\n".join(f"- {name}: {_words(error)}" for name, error in failures.items())
-        first = next(iter(failures.values()))
-        raise ConformanceError(f"{len(failures)} of {len(names)} checks fail:\n{lines}") from first
+        lines = "\n".join(f"- {', '.join(checks)}: {words}" for words, checks in _by_words(failures).items())
+        waiting = " (the others wait for it)" if "task" in failures else ""
+        raise ConformanceError(f"{len(failures)} of {len(names)} checks fail{waiting}:\n{lines}") from next(
+            iter(failures.values())
+        )
+
+
+def _by_words(failures: Mapping[str, Exception]) -> dict[str, list[str]]:
+    """Finding -> the checks that it fails: one fault often fails several, and is said once."""
+    found: dict[str, list[str]] = {}
+    for name, error in failures.items():
+        found.setdefault(_words(error), []).append(name)
+    return found
 
 
 def _words(error: Exception) -> str:

@@ -134,8 +134,44 @@ class Mumbling(LadderTask):
         return super().observe(state, role, feedback) + ("x" * (1 << 17) if feedback else "")
 
 
+class Unfinished(LadderTask):
+    potential = None  # type: ignore[assignment]
+
+
+class Outdated(LadderTask):
+    def observe(self, state: Rung, role: str) -> str:  # type: ignore[override]
+        return f"You are the {role} at rung {state.height}."
+
+
+class Silent(LadderTask):
+    def observe(self, state: Rung, role: str, feedback: str) -> str:
+        super().observe(state, role, feedback)
+        return None  # type: ignore[return-value]
+
+
+class Forgetful(LadderTask):
+    def parse(self, state: Rung, role: str, text: str) -> str | Unparsed:
+        parsed = super().parse(state, role, text)
+        return None if isinstance(parsed, Unparsed) else parsed  # type: ignore[return-value]
+
+
+class AtTheTop(LadderTask):
+    def instance(self, split: Split, index: int) -> Rung:
+        return replace(super().instance(split, index), height=5)
+
+
+class TwoFaults(OneSplit, Numerical):
+    """What two checks find, each in its own words."""
+
+
 BROKEN: dict[str, tuple[LadderTask, str]] = {
-    "instances": (Chancy(), "derive all chance from"),
+    "task": (Unfinished(), r"Unfinished.potential is missing: add potential\(state\)\. How near"),
+    "task, parameters": (Outdated(), r"can't be called as observe\(state, role, feedback\)"),
+    "task, no return": (Silent(), "Silent.observe, for scout, gives None: must return text"),
+    "task, no answer": (Forgetful(), "Task.parse gives None for the reply '' of scout"),
+    "task, parse": (Frail(), r"Task.parse raised ValueError.*: must give an action, or Unparsed\(why"),
+    "task, solved": (AtTheTop(), "is solved at its start"),
+    "instances": (Chancy(), "derive all chance"),
     "instances, again": (OneSplit(), "let a hash of the content decide"),
     "instances, too few": (OneInstance(), "gives 3 instances"),
     "global random state": (Disturbing(), "use a private generator"),
@@ -224,9 +260,22 @@ def test_a_broken_shell_is_told_what_to_mend(case: str, sandbox: Sandbox) -> Non
 
 def test_every_failure_is_reported_at_once(sandbox: Sandbox) -> None:
     with pytest.raises(ConformanceError) as caught:
-        check_env(maker(Frail()), {"sandbox": sandbox})
-    assert "- odd replies: " in str(caught.value)
-    assert "- random replies: " in str(caught.value)
+        check_env(maker(TwoFaults()), {"sandbox": sandbox})
+    assert "\n- instances: " in str(caught.value)
+    assert "\n- records: " in str(caught.value)
+
+
+def test_what_fails_many_checks_is_said_once(sandbox: Sandbox) -> None:
+    with pytest.raises(ConformanceError) as caught:
+        check_env(maker(Generous()), {"sandbox": sandbox})
+    assert str(caught.value).count("each must lie in") == 1
+    assert "ledger, ending, oracle" in str(caught.value)
+
+
+def test_a_task_that_lacks_a_method_hears_of_nothing_else(sandbox: Sandbox) -> None:
+    with pytest.raises(ConformanceError) as caught:
+        check_env(maker(Unfinished()), {"sandbox": sandbox})
+    assert str(caught.value).startswith(f"1 of {len(CHECKS)} checks fail (the others wait for it):\n- task: ")
 
 
 def test_an_environment_that_is_not_built_on_the_shell_is_told_so() -> None:
