@@ -84,9 +84,10 @@ class Channel:
         poll.register(self._read_fd, select.POLLIN)
         if self._pending:
             poll.register(self._write_fd, select.POLLOUT)
-        events = poll.poll(max(0.0, self.deadline - time.monotonic()) * 1000)
-        if not events:
+        left_s = self.deadline - time.monotonic()
+        if left_s <= 0:
             raise CageLostError("no answer in time")
+        events = poll.poll(left_s * 1000)
         for fd, _ in events:
             if fd == self._read_fd:
                 self._read()

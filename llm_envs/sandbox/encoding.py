@@ -1,6 +1,5 @@
 """Programs to frames and replies to outcomes: the sandbox's side of `runner.wire`, and checks on what users give."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,16 +11,20 @@ from llm_envs.sandbox.runner.watch import FOLDER_BYTES
 COMPILE_ONCE_FROM = 4096  # characters of code that need not be compiled again, to be worth one fork (about 1 us each)
 
 
+_DAY_S = 86_400.0
+_BOUNDS = {"memory_mb": (1, 1 << 24), "processes": (1, 1 << 22), "output_bytes": (0, 1 << 30)}
+
+
 def checked(program: Program) -> Program:
     """The program, if it can be run at all; else ValueError with the field, its value and what is allowed."""
     for name in ("cpu_s", "wall_s"):
-        value = getattr(program, name)
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"Program.{name}={value!r}: must be a finite number of seconds above 0")
-    for name, least in (("memory_mb", 1), ("processes", 1), ("output_bytes", 0)):
-        value = getattr(program, name)
-        if value < least:
-            raise ValueError(f"Program.{name}={value!r}: must be at least {least}")
+        seconds = getattr(program, name)
+        if not 0 < seconds <= _DAY_S:
+            raise ValueError(f"Program.{name}={seconds!r}: must be seconds above 0 and at most {_DAY_S:.0f}")
+    for name, (least, most) in _BOUNDS.items():
+        number = getattr(program, name)
+        if not (isinstance(number, int) and least <= number <= most):
+            raise ValueError(f"Program.{name}={number!r}: must be a whole number from {least} to {most}")
     for name, _ in program.files:
         if name in ("", ".", "..") or "/" in name or "\0" in name or len(name.encode(errors="replace")) > 255:
             raise ValueError(

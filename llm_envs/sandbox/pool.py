@@ -128,9 +128,9 @@ class Pool:
         tasks[0].losses += 1
         if tasks[0].losses >= _ATTEMPTS:
             tasks[0].call.fail(SandboxError(f"the cage {self._name!r} was lost {_ATTEMPTS} times: {error}"))
-        logger.warning("lost a cage of the sandbox %r: %s", self._name, error)
         with self._changed:
             if not self._closed:
+                logger.warning("lost a cage of the sandbox %r: %s", self._name, error)
                 self._queue.extendleft(reversed(tasks))
                 return
         for task in tasks:

@@ -90,8 +90,8 @@ def get_sandbox(name: str = "auto") -> Sandbox:
 
 
 def describe() -> str:
-    """One line for each kind of cage: whether it works here, what it holds and what it does not."""
-    return "\n".join(_line(kind) for kind in KINDS)
+    """A line for each kind of cage (does it work here, what does it hold, what not), then what the words mean."""
+    return "\n".join([*map(_line, KINDS), *(f"{name}: {meaning}" for name, meaning in HOLDS.items())])
 
 
 def _line(kind: Kind) -> str:

@@ -36,7 +36,7 @@ class Confinement:
         if self._abi == 0:
             raise OSError("Landlock is missing: it takes Linux 5.13 or newer with `landlock` among the active LSMs")
         self.scoped = self._abi >= 6
-        self._allow_list = seccomp.AllowList(own_uid=uid is not None)
+        self._allow_list = seccomp.AllowList(unused_uid=uid is not None)
         self._own_signals = None if self.scoped or uid is not None else seccomp.OwnSignalsFilter()
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
         self._ruleset = landlock.create(self._abi)

@@ -138,9 +138,9 @@ class _Filter:
 class AllowList(_Filter):
     """Nothing but `syscalls`. Meant for the runner: to install one in each fork would cost as much as a tenth of it."""
 
-    def __init__(self, *, own_uid: bool) -> None:
-        """`own_uid`: programs run under a uid that owns nothing, so a few more calls do no harm."""
-        free = syscalls.FREE | (syscalls.FREE_WITH_OWN_UID if own_uid else {})
+    def __init__(self, *, unused_uid: bool) -> None:
+        """`unused_uid`: programs run under a uid that owns nothing, so a few more calls do no harm."""
+        free = syscalls.FREE | (syscalls.FREE_UNDER_UNUSED_UID if unused_uid else {})
         super().__init__(_segments(dict.fromkeys(free.values(), _YES) | _CONDITIONS, _NO, _UNKNOWN))
 
 

@@ -50,7 +50,7 @@ FREE = {
 
 # what the runner needs as well, to put a fork into its cage; a program gains nothing by them
 FREE["landlock_restrict_self"] = 446
-FREE_WITH_OWN_UID = {"fchmod": 91, "setresuid": 117, "setresgid": 119}
+FREE_UNDER_UNUSED_UID = {"fchmod": 91, "setresuid": 117, "setresgid": 119}
 
 IOCTL, SENDTO, SOCKETPAIR, CLONE, KILL, FCNTL, MKDIR, PRCTL, TKILL = 16, 44, 53, 56, 62, 72, 83, 157, 200
 TGKILL, MKDIRAT, PRLIMIT = 234, 258, 302

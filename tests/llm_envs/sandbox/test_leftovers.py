@@ -228,6 +228,24 @@ def test_a_start_that_fails_leaves_nothing(folders: Path, monkeypatch: pytest.Mo
     assert list(folders.iterdir()) == []
 
 
+def test_a_call_cancelled_while_its_cage_starts_leaves_nothing(folders: Path) -> None:
+    """UC-100."""
+    before = (set(children()), descriptors())
+    sandbox = LockedSandbox(slots=2)
+
+    async def cancelled() -> None:
+        call = asyncio.ensure_future(sandbox.arun([Program("print(1)"), Program("print(2)")]))
+        await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(cancelled())
+    sandbox.close()
+    assert (set(children()), descriptors()) == before
+    assert list(folders.iterdir()) == []
+
+
 def owner(script: str, folders: Path) -> subprocess.Popen[str]:
     """A process of its own that uses a sandbox and prints what it has started."""
     header = f"""

@@ -15,8 +15,8 @@ if os.uname().machine != "x86_64":
 X86_64, I386 = 0xC000003E, 0x40000003
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 EPERM, ENOSYS, ENOTTY = (0x00050000 | number for number in (errno.EPERM, errno.ENOSYS, errno.ENOTTY))
-PLAIN = seccomp.AllowList(own_uid=False)
-OWN_UID = seccomp.AllowList(own_uid=True)
+PLAIN = seccomp.AllowList(unused_uid=False)
+UNUSED_UID = seccomp.AllowList(unused_uid=True)
 
 
 def decide(compiled: seccomp._Filter, number: int, *arguments: int, architecture: int = X86_64) -> int:
@@ -42,7 +42,7 @@ def decide(compiled: seccomp._Filter, number: int, *arguments: int, architecture
 
 def test_every_number_is_answered_as_the_list_says() -> None:
     conditional = seccomp._CONDITIONS.keys()
-    for compiled, extra in ((PLAIN, {}), (OWN_UID, syscalls.FREE_WITH_OWN_UID)):
+    for compiled, extra in ((PLAIN, {}), (UNUSED_UID, syscalls.FREE_UNDER_UNUSED_UID)):
         free = {*syscalls.FREE.values(), *extra.values()}
         for number in {*range(1000), 0x3FFFFFFF} - conditional:
             expected = ALLOW if number in free else EPERM if number <= syscalls.LAST_OF_THE_OLD else ENOSYS
@@ -51,7 +51,7 @@ def test_every_number_is_answered_as_the_list_says() -> None:
 
 def test_the_interpreter_would_see_a_wrong_answer() -> None:
     """Negative control: with one comparison changed, some number is answered otherwise."""
-    broken = seccomp.AllowList(own_uid=False)
+    broken = seccomp.AllowList(unused_uid=False)
     before = [decide(broken, number) for number in range(500)]
     comparison = next(index for index, i in enumerate(broken.instructions) if i.code == 0x35 and i.k < 400)
     broken.instructions[comparison].k += 1
@@ -115,4 +115,4 @@ def test_without_scoped_signals_a_process_signals_itself_only(pid: int) -> None:
 def test_it_fails_closed_where_there_is_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seccomp.os, "uname", lambda: type("Uname", (), {"machine": "aarch64"}))
     with pytest.raises(OSError, match="no system-call filter for 'aarch64'"):
-        seccomp.AllowList(own_uid=False)
+        seccomp.AllowList(unused_uid=False)

@@ -1,7 +1,9 @@
 """What every sandbox promises about a program, whatever it holds: a program is a Python main module, judged rightly."""
 
 import asyncio
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -163,6 +165,14 @@ def test_floods_are_stopped_and_cut(locked: Sandbox, flood: str) -> None:
     assert len(outcome.stdout) + len(outcome.stderr) in {10_000, 20_000}
 
 
+def test_a_flood_does_not_fill_the_memory_of_the_judge(locked: Sandbox) -> None:
+    """UC-095: resident memory grows by less than 20 MB where a program writes gigabytes."""
+    page, resident = os.sysconf("SC_PAGESIZE"), Path("/proc/self/statm")
+    before = int(resident.read_text().split()[1])
+    locked.run([Program(f"import os\nwhile True: os.write(1, bytes(1 << 20))\n# {index}") for index in range(8)])
+    assert (int(resident.read_text().split()[1]) - before) * page < 20e6
+
+
 def test_output_up_to_the_limit_is_whole(sandbox: Sandbox) -> None:
     """UC-095: the limit is counted in bytes, and more than the usual may be allowed."""
     assert run(sandbox, "print('é' * 50, end='')", output_bytes=100).stdout == "é" * 50
@@ -219,15 +229,15 @@ def test_outcomes_keep_the_order_and_equal_programs_share_a_run(sandbox: Sandbox
     assert asyncio.run(sandbox.arun([program]))[0].stdout != first.stdout
 
 
-def test_many_inputs_for_one_code_are_not_mixed_up(sandbox: Sandbox) -> None:
+def test_many_inputs_for_one_code_are_not_mixed_up(locked: Sandbox) -> None:
     """Compiled once where that pays: long code, several inputs; then other code, then the first again."""
     long = "\n".join(f"def f{index}(x): return x + {index}" for index in range(300)) + "\nprint(f7(int(input())))"
     programs = [patient(long, stdin=f"{number}\n") for number in range(12)]
     mixed = [*programs[:6], patient("print(1)"), *programs[6:]]
     expected = [f"{number + 7}\n" for number in range(12)]
-    assert [o.stdout for o in sandbox.run(mixed)] == [*expected[:6], "1\n", *expected[6:]]
-    assert [o.stdout for o in sandbox.run(programs)] == expected
-    broken = sandbox.run([patient(f"{long}(", stdin=str(number)) for number in range(12)])
+    assert [o.stdout for o in locked.run(mixed)] == [*expected[:6], "1\n", *expected[6:]]
+    assert [o.stdout for o in locked.run(programs)] == expected
+    broken = locked.run([patient(f"{long}(", stdin=str(number)) for number in range(12)])
     assert {(o.status, o.stderr.splitlines()[-1]) for o in broken} == {
         (Status.ERROR, "SyntaxError: '(' was never closed")
     }
@@ -236,11 +246,13 @@ def test_many_inputs_for_one_code_are_not_mixed_up(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"cpu_s": 0.0}, r"Program.cpu_s=0.0: must be a finite number of seconds above 0"),
+        ({"cpu_s": 0.0}, r"Program.cpu_s=0.0: must be seconds above 0 and at most 86400"),
+        ({"cpu_s": float("nan")}, r"Program.cpu_s=nan"),
         ({"wall_s": float("inf")}, r"Program.wall_s=inf"),
-        ({"memory_mb": 0}, r"Program.memory_mb=0: must be at least 1"),
-        ({"processes": 0}, r"Program.processes=0"),
-        ({"output_bytes": -1}, r"Program.output_bytes=-1: must be at least 0"),
+        ({"memory_mb": 0}, r"Program.memory_mb=0: must be a whole number from 1 to 16777216"),
+        ({"memory_mb": 0.5}, r"Program.memory_mb=0.5: must be a whole number"),
+        ({"processes": 0}, r"Program.processes=0: must be a whole number from 1 to 4194304"),
+        ({"output_bytes": -1}, r"Program.output_bytes=-1: must be a whole number from 0 to 1073741824"),
         ({"files": (("../x", ""),)}, r"Program.files: '../x' must be a plain file name"),
         ({"files": (("..", ""),)}, r"Program.files: '..' must be a plain file name"),
         ({"files": (("x" * 256, ""),)}, r"of 255 bytes at most"),
