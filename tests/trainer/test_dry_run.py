@@ -28,7 +28,8 @@ from at_grpo.loading import load_config
 from at_grpo.memory import MemoryPlan, adapter_parameters, plan_memory
 from at_grpo.policies import build_policies
 from at_grpo.rollouts.limits import Select
-from at_grpo.rollouts.tree import Recipe, grow_trajectories, grow_tree
+from at_grpo.rollouts.trajectories import grow_trajectories
+from at_grpo.rollouts.tree import Recipe, grow_tree
 from at_grpo.seeds import instance_indices
 from at_grpo.store import ExperienceStore
 from at_grpo.tiny import build_tokenizer
