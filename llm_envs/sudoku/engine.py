@@ -62,4 +62,5 @@ def get_engine(name: str, size: int) -> Engine:
         raise UsageError(
             f"engine={name!r}: numba can't be imported ({error}); install llm-envs[fast], or take 'python'."
         ) from error
+    logger.info("Sudoku runs compiled; the first puzzle may wait some ten seconds for numba, later processes do not")
     return Engine("numba", fast.solve, fast.search, fast.full_grid, fast.dig, fast.yields_to)

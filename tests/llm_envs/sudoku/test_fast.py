@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llm_envs.core.errors import UsageError
 from llm_envs.core.task import Split
 from llm_envs.sudoku import digging, solver, techniques
 from llm_envs.sudoku.engine import PYTHON, get_engine
@@ -79,9 +78,4 @@ def test_instances_are_the_same(size: int, difficulty: Difficulty) -> None:
 
 def test_auto_takes_the_compiled_code_where_it_pays() -> None:
     assert get_engine("auto", 9).name == "numba"
-    assert get_engine("auto", 4) is get_engine("python", 9) is PYTHON
-
-
-def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(UsageError, match="Did you mean 'numba'"):
-        get_engine("numbaa", 9)
+    assert get_engine("auto", 4) is PYTHON
