@@ -1,54 +1,24 @@
-"""The grid of Plan-Path: walls, moves and distances. Pure; knows nothing of roles, prompts or rewards.
-
-A cell is a number, `row * size + column`, with rows and columns counted from 0 at the top left.
-"""
+"""The grid of Plan-Path: walls, costs and walks. Pure; knows nothing of roles, prompts or rewards."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from llm_envs.core.errors import UsageError, require
 from llm_envs.core.task import Split
-
-Move = Literal["up", "down", "left", "right"]
-MOVES: tuple[Move, ...] = ("up", "down", "left", "right")
-_SHIFTS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+from llm_envs.plan_path.distances import cost_field, distance_field
+from llm_envs.plan_path.moves import OUTSIDE, Move, Ways, moves_of, targets, targets_past
 
 MIN_SIZE, MAX_SIZE = 4, 16
-OUTSIDE = -1  # where a move off the grid would lead; blocked like a wall
+HIGHEST_COST = 9  # one digit a cell
 WALL, FREE, START, GOAL, HERE, HERE_AT_GOAL = "#", ".", "S", "G", "@", "+"
-UNREACHABLE = -1
 
 
 @cache
-def targets(size: int) -> tuple[dict[Move, int], ...]:
-    """For each cell the cell that each move leads to, walls aside; `OUTSIDE` where it leaves the grid."""
-
-    def target(cell: int, move: Move) -> int:
-        row, column = cell // size + _SHIFTS[move][0], cell % size + _SHIFTS[move][1]
-        return row * size + column if 0 <= row < size and 0 <= column < size else OUTSIDE
-
-    return tuple({move: target(cell, move) for move in MOVES} for cell in range(size * size))
-
-
-def distance_field(size: int, blocked: frozenset[int], goal: int) -> tuple[int, ...]:
-    """Moves from each cell to the goal along a shortest path (breadth-first search), or `UNREACHABLE`."""
-    neighbours = targets(size)
-    distances = [UNREACHABLE] * (size * size)
-    distances[goal] = distance = 0
-    frontier = [goal]
-    while frontier:
-        distance += 1
-        reached: list[int] = []
-        for cell in frontier:
-            for target in neighbours[cell].values():
-                if target not in blocked and distances[target] < 0:
-                    distances[target] = distance
-                    reached.append(target)
-        frontier = reached
-    return tuple(distances)
+def plain_costs(size: int) -> tuple[int, ...]:
+    """The costs of a grid on which every move costs 1."""
+    return (1,) * (size * size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +28,10 @@ class Board:
     Attributes:
         size: rows and columns.
         blocked: wall cells and `OUTSIDE`.
-        distances: shortest number of moves from each cell to the goal, or `UNREACHABLE`.
+        costs: what entering each cell costs, 1 to `HIGHEST_COST`; 1 for start, goal and walls.
+        diagonal: whether moves may be diagonal.
+        highest: the largest cost; 1 on a plain board.
+        distances: least cost from each cell to the goal, on a plain board the number of moves, or `UNREACHABLE`.
         potentials: 1 at the goal, 0 at the start and wherever the goal is as far or farther; indexed by distance.
         text: the grid without the agent, one line a row.
     """
@@ -67,28 +40,54 @@ class Board:
     blocked: frozenset[int]
     start: int
     goal: int
+    costs: tuple[int, ...]
+    diagonal: bool
+    highest: int = field(compare=False, repr=False)
     distances: tuple[int, ...] = field(compare=False, repr=False)
     potentials: tuple[float, ...] = field(compare=False, repr=False)
     text: str = field(compare=False, repr=False)
 
     @classmethod
     def make(
-        cls, size: int, walls: Iterable[int], start: int, goal: int, distances: tuple[int, ...] | None = None
+        cls,
+        size: int,
+        walls: Iterable[int],
+        start: int,
+        goal: int,
+        *,
+        costs: tuple[int, ...] | None = None,
+        diagonal: bool = False,
+        distances: tuple[int, ...] | None = None,
     ) -> "Board":
-        """The board with its derived fields; `distances` where the caller has them already."""
+        """The board with its derived fields; `costs` where cells differ, `distances` where the caller has them."""
         blocked = frozenset(walls) | {OUTSIDE}
         if distances is None:
-            distances = distance_field(size, blocked, goal)
+            distances = measure(size, blocked, goal, costs, diagonal=diagonal)
+        highest = 1 if costs is None else max(costs)
+        costs = plain_costs(size) if costs is None else costs
         cells = [WALL if cell in blocked else FREE for cell in range(size * size)]
+        if highest > 1:
+            cells = [mark if cost == 1 else str(cost) for mark, cost in zip(cells, costs, strict=True)]
         cells[start], cells[goal] = START, GOAL
         rows = ("".join(cells[first : first + size]) for first in range(0, size * size, size))
         length = distances[start]
-        potentials = tuple(max(0.0, 1.0 - distance / length) for distance in range(max(distances) + 1))
-        return cls(size, blocked, start, goal, distances, potentials, "\n".join(rows))
+        potentials = tuple([max(0.0, 1.0 - distance / length) for distance in range(max(distances) + 1)])
+        text = "\n".join(rows)
+        return cls(size, blocked, start, goal, costs, diagonal, highest, distances, potentials, text)
+
+    @property
+    def ways(self) -> Ways:
+        """For each cell the cell that each move leads to; a move is blocked if that cell is in `blocked`."""
+        return targets_past(self.size, self.blocked) if self.diagonal else targets(self.size)
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """The moves of the game, blocked or not."""
+        return moves_of(diagonal=self.diagonal)
 
     @property
     def length(self) -> int:
-        """Moves on a shortest path from start to goal."""
+        """Cost of a cheapest path from start to goal, on a plain board its number of moves."""
         return self.distances[self.start]
 
     def text_at(self, position: int) -> str:
@@ -98,9 +97,17 @@ class Board:
         return f"{self.text[:offset]}{symbol}{self.text[offset + 1 :]}"
 
     def split(self) -> Split:
-        """The split this board belongs to, decided by its content alone: 6 of 8 train, 1 validation, 1 test."""
+        """The split this board belongs to, decided by its text alone: 6 of 8 train, 1 validation, 1 test."""
         residue = hashlib.blake2b(self.text.encode(), digest_size=1).digest()[0] % 8
         return (Split.VALIDATION, Split.TEST)[residue] if residue < 2 else Split.TRAIN
+
+
+def measure(
+    size: int, blocked: frozenset[int], goal: int, costs: tuple[int, ...] | None, *, diagonal: bool
+) -> tuple[int, ...]:
+    """The distances of a board."""
+    ways = targets_past(size, blocked) if diagonal else targets(size)
+    return distance_field(ways, blocked, goal) if costs is None else cost_field(ways, blocked, goal, costs)
 
 
 class Walk(NamedTuple):
@@ -108,71 +115,51 @@ class Walk(NamedTuple):
 
     Attributes:
         end: where it ends; it stops at the goal and ignores what follows.
-        hits: moves into a wall or off the grid, which do not move.
-        wasted: moves that led away from the goal.
+        hits: moves that are blocked, which do not move.
+        wasted: moves that no cheapest path to the goal begins with.
+        cost: what all its moves cost; blocked ones cost nothing.
     """
 
     end: int
     hits: int
     wasted: int
+    cost: int
 
 
 def walk(board: Board, position: int, moves: Sequence[Move]) -> Walk:
     """Follow a move list from a cell."""
-    neighbours, blocked, distances, goal = targets(board.size), board.blocked, board.distances, board.goal
-    hits = wasted = 0
+    ways, blocked, distances, costs, goal = board.ways, board.blocked, board.distances, board.costs, board.goal
+    distance = distances[position]
+    hits = wasted = spent = 0
     for move in moves:
-        target = neighbours[position][move]
+        target = ways[position][move]
         if target in blocked:
             hits += 1
             continue
-        if distances[target] > distances[position]:
+        before, distance, cost = distance, distances[target], costs[target]
+        if distance + cost > before:
             wasted += 1
+        spent += cost
         position = target
         if position == goal:
             break
-    return Walk(position, hits, wasted)
+    return Walk(position, hits, wasted, spent)
 
 
 def legal_moves(board: Board, cell: int) -> list[Move]:
-    """The moves that are not blocked, in the order of `MOVES`."""
-    return [move for move, target in targets(board.size)[cell].items() if target not in board.blocked]
+    """The moves that are not blocked, in the order of `Board.moves`."""
+    return [move for move, target in board.ways[cell].items() if target not in board.blocked]
 
 
 def shortest_moves(board: Board, cell: int, limit: int) -> list[Move]:
-    """The first `limit` moves of a shortest path to the goal; among equals the first in the order of `MOVES`."""
+    """The first `limit` moves of a cheapest path to the goal; among equals the first in the order of `Board.moves`."""
+    ways, distances, costs = board.ways, board.distances, board.costs
     moves: list[Move] = []
     while cell != board.goal and len(moves) < limit:
         move, cell = next(
             (move, target)
-            for move, target in targets(board.size)[cell].items()
-            if target not in board.blocked and board.distances[target] < board.distances[cell]
+            for move, target in ways[cell].items()
+            if target not in board.blocked and distances[target] + costs[target] == distances[cell]
         )
         moves.append(move)
     return moves
-
-
-def parse_grid(text: str) -> tuple[Board, int]:
-    """The board and the agent's cell in a grid as `text_at` writes it; without an agent it stands on the start.
-
-    Raises:
-        UsageError: a text that is no such grid.
-    """
-    rows = [line.strip() for line in text.strip().splitlines()]
-    size = len(rows)
-    require(MIN_SIZE <= size <= MAX_SIZE, "grid rows", size, f"{MIN_SIZE} to {MAX_SIZE}")
-    for number, row in enumerate(rows):
-        require(len(row) == size, f"length of row {number}", len(row), f"{size}, since the grid is square")
-    cells = "".join(rows)
-    found = {symbol: [cell for cell, mark in enumerate(cells) if mark == symbol] for symbol in set(cells)}
-    unknown = sorted(found.keys() - {WALL, FREE, START, GOAL, HERE, HERE_AT_GOAL})
-    require(not unknown, "grid symbols", unknown, f"among {WALL} {FREE} {START} {GOAL} {HERE} {HERE_AT_GOAL}")
-    agent, goal = (found.get(HERE, []) + found.get(HERE_AT_GOAL, []), found.get(GOAL, []) + found.get(HERE_AT_GOAL, []))
-    start = found.get(START, []) or found.get(HERE, [])
-    if not (len(agent) <= 1 and len(goal) == len(start) == 1):
-        raise UsageError(f"grid: must hold one {GOAL}, at most one {HERE} and one {START} (or {HERE} on the start).")
-    board = Board.make(size, found.get(WALL, []), start[0], goal[0])
-    position = agent[0] if agent else start[0]
-    reachable = board.distances[position] != UNREACHABLE and board.length != UNREACHABLE
-    require(reachable, "grid", "no path", f"such that {GOAL} can be reached from {START} and from {HERE}")
-    return board, position

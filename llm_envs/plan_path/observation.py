@@ -7,10 +7,11 @@ turn only joins strings. `local` is one short line of fixed shape for tiny model
 from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from llm_envs.plan_path.board import FREE, GOAL, HERE, START, WALL, targets
+from llm_envs.plan_path.board import FREE, GOAL, HERE, START, WALL
 from llm_envs.plan_path.state import State
 
 
@@ -21,27 +22,41 @@ class View(StrEnum):
     LOCAL = "local"
 
 
+class Rules(NamedTuple):
+    """What the prompts of a game say beside the grid (a tuple, since each turn looks a prompt up by it)."""
+
+    max_moves: int
+    weights: int = 1
+    diagonal: bool = False
+
+
 @lru_cache(maxsize=128)
-def rules(role: str, size: int, max_moves: int) -> str:
+def rules(role: str, size: int, game: Rules) -> str:
     """The part of a full observation that does not change during an episode."""
     # Prompts are text for a model: escaping them for HTML would spoil them.
     templates = Environment(  # noqa: S701
         loader=PackageLoader("llm_envs.plan_path", "prompts"), undefined=StrictUndefined
     )
     symbols = {"wall": WALL, "free": FREE, "start": START, "goal": GOAL, "here": HERE}
-    return templates.get_template(f"{role}.jinja").render(size=size, max_moves=max_moves, **symbols).rstrip()
+    return templates.get_template(f"{role}.jinja").render(size=size, game=game, **symbols).rstrip()
 
 
-def observe_full(state: State, role: str, feedback: str, max_moves: int) -> str:
-    """The prompt: rules and format, the grid as it is now, what the partner found, how the last reply went."""
-    board, size = state.board, state.board.size
-    grid = board.text_at(state.position)
-    you, goal = divmod(state.position, size), divmod(board.goal, size)
-    where = f"You stand at row {you[0]}, column {you[1]}; the goal is at row {goal[0]}, column {goal[1]}."
-    parts = [f"{rules(role, size, max_moves)}\n\nThe grid now:\n{grid}\n\n{where}", _NEWS[role](state)]
-    if feedback:
-        parts.append(f"\nYour last reply was not valid and had no effect: {feedback}.")
-    return "".join(parts)
+def observe_full(state: State, role: str, feedback: str, game: Rules) -> str:
+    """The prompt: rules and format, the grid as it is now, what the partner found, how the last reply went.
+
+    `role` is the name of the prompt: a planner without a tool has that of `alone`.
+    """
+    board, position = state.board, state.position
+    size = board.size
+    row, column = divmod(position, size)
+    goal_row, goal_column = divmod(board.goal, size)
+    paid = f" (cost {board.costs[position]})" if game.weights > 1 else ""
+    text = (
+        f"{rules(role, size, game)}\n\nThe grid now:\n{board.text_at(position)}\n\n"
+        f"You stand at row {row}, column {column}{paid}; the goal is at row {goal_row}, column {goal_column}."
+        f"{_NEWS[role](state)}"
+    )
+    return f"{text}\nYour last reply was not valid and had no effect: {feedback}." if feedback else text
 
 
 def _tool_news(state: State) -> str:
@@ -65,27 +80,35 @@ def _executed(state: State) -> str:
     return f"\nThe last moves: {' '.join(state.last_moves)}{blocked}."
 
 
-_NEWS: dict[str, Callable[[State], str]] = {"tool": _tool_news, "planner": _planner_news, "solver": _solver_news}
+_NEWS: dict[str, Callable[[State], str]] = {
+    "tool": _tool_news,
+    "planner": _planner_news,
+    "alone": _executed,
+    "solver": _solver_news,
+}
 
 
-def observe_local(state: State, role: str, feedback: str) -> str:
-    """One line: role, own row and column, the way to the goal as the crow flies, which of up, down, left and right are
-    blocked, the candidate.
+def observe_local(state: State, role: str, feedback: str, *, weighted: bool = False) -> str:
+    """One line: role, own row and column, the way to the goal as the crow flies, what each move meets, the candidate.
 
-    For example `planner at 3 4 goal up 2 right 1 blocked 0 1 0 0 tool up right`; `invalid` at the end says that the
-    last reply was not.
+    For example `planner at 3 4 goal up 2 right 1 blocked 0 1 0 0 tool up right`: of up, down, left and right, then of
+    the diagonal moves where there are any, 1 is blocked. With weights it is `costs 3 0 1 1` instead, 0 where a move is
+    blocked. `invalid` at the end says that the last reply was not valid.
     """
     board, position = state.board, state.position
     size, goal, blocked = board.size, board.goal, board.blocked
-    up, down, left, right = targets(size)[position].values()
+    nearby = board.ways[position].values()
     row, column = divmod(position, size)
     goal_row, goal_column = divmod(goal, size)
+    if weighted:
+        met = "costs " + " ".join(["0" if cell in blocked else str(board.costs[cell]) for cell in nearby])
+    else:
+        met = "blocked " + " ".join(["1" if cell in blocked else "0" for cell in nearby])
     line = (
-        f"{role} at {row} {column} "
-        f"goal {_way(goal_row - row, 'up', 'down')} {_way(goal_column - column, 'left', 'right')} "
-        f"blocked {up in blocked:d} {down in blocked:d} {left in blocked:d} {right in blocked:d}"
+        f"{'planner' if role == 'alone' else role} at {row} {column} "
+        f"goal {_way(goal_row - row, 'up', 'down')} {_way(goal_column - column, 'left', 'right')} {met}"
     )
-    if role != "tool":
+    if role in {"planner", "solver"}:
         line += " tool none" if state.candidate is None else f" tool {' '.join(state.candidate)}"
     return f"{line} invalid" if feedback else line
 

@@ -1,62 +1,39 @@
 """Reference players of Plan-Path: oracle, greedy, random, and the weak one that warm-starts tiny models."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from llm_envs.plan_path.board import MOVES, Board, Move, legal_moves, shortest_moves, targets
+from llm_envs.plan_path.board import Board, legal_moves, shortest_moves
+from llm_envs.plan_path.moves import Move
+from llm_envs.plan_path.programs import search_program
 from llm_envs.plan_path.state import State
 
 WEAK_TOWARDS = 0.15  # how often the weak player picks a move towards the goal; else any legal move
 WEAK_LONGEST = 3
 SOLVER_PROGRAMS = 0.25  # how often a random or weak single agent writes a program instead of moving
 
-# Breadth-first search from the goal, so that following falling distances from the agent gives a shortest list.
-_SEARCH = """\
-import sys
-grid = sys.stdin.read().split()
-size = len(grid)
-cells = {(r, c): grid[r][c] for r in range(size) for c in range(size)}
-steps = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
-here = next(cell for cell, mark in cells.items() if mark == "@")
-goal = next(cell for cell, mark in cells.items() if mark == "G")
-distance = {goal: 0}
-queue = [goal]
-for r, c in queue:
-    for dr, dc in steps.values():
-        near = (r + dr, c + dc)
-        if cells.get(near, "#") != "#" and near not in distance:
-            distance[near] = distance[r, c] + 1
-            queue.append(near)
-moves = []
-while here != goal and len(moves) < LIMIT:
-    for word, (dr, dc) in steps.items():
-        near = (here[0] + dr, here[1] + dc)
-        if distance.get(near, len(cells)) < distance[here]:
-            moves.append(word)
-            here = near
-            break
-print(*moves)
-"""
-
 
 def oracle_moves(state: State, limit: int, _rng: random.Random) -> list[Move]:
-    """The start of a shortest path."""
+    """The start of a cheapest path."""
     return shortest_moves(state.board, state.position, limit)
 
 
 def greedy_moves(state: State, limit: int, rng: random.Random) -> list[Move]:
-    """Moves that each reduce the straight-line (Manhattan) distance; one random legal move where none does."""
+    """Moves that each reduce the Manhattan distance to the goal, at the least cost for each cell nearer; one random
+    legal move where none does. Nothing is looked ahead, so that walls trap it and costs beyond the next cell surprise
+    it.
+    """
+    board, cell = state.board, state.position
     moves: list[Move] = []
-    cell = state.position
-    while len(moves) < limit and (nearer := _towards(state.board, cell)):
-        moves.append(nearer[0])
-        cell = targets(state.board.size)[cell][nearer[0]]
-    return moves or [_pick(legal_moves(state.board, cell), rng)]
+    while len(moves) < limit and (nearer := _towards(board, cell)):
+        moves.append(_cheapest(board, cell, nearer))
+        cell = board.ways[cell][moves[-1]]
+    return moves or [_pick(legal_moves(board, cell), rng)]
 
 
-def random_moves(_state: State, limit: int, rng: random.Random) -> list[Move]:
+def random_moves(state: State, limit: int, rng: random.Random) -> list[Move]:
     """A list of random length and random moves, blocked ones included."""
-    return [_pick(MOVES, rng) for _ in range(1 + int(rng.random() * limit))]
+    return [_pick(state.board.moves, rng) for _ in range(1 + int(rng.random() * limit))]
 
 
 def weak_moves(state: State, limit: int, rng: random.Random) -> list[Move]:
@@ -64,10 +41,10 @@ def weak_moves(state: State, limit: int, rng: random.Random) -> list[Move]:
     moves: list[Move] = []
     cell = state.position
     for _ in range(1 + int(rng.random() * min(WEAK_LONGEST, limit))):
-        nearer = _towards(state.board, cell) if rng.random() < WEAK_TOWARDS else []
+        nearer = list(_towards(state.board, cell)) if rng.random() < WEAK_TOWARDS else []
         move = _pick(nearer or legal_moves(state.board, cell), rng)
         moves.append(move)
-        cell = targets(state.board.size)[cell][move]
+        cell = state.board.ways[cell][move]
         if cell == state.board.goal:
             break
     return moves
@@ -95,19 +72,28 @@ def reference_reply(player: str, state: State, role: str, limit: int, rng: rando
         return f"<answer>{' '.join(moves)}</answer>" if full else " ".join(moves)
     if not full:
         return f'print("{" ".join(moves)}")'
-    code = _SEARCH.replace("LIMIT", str(limit)) if player == "oracle" else f'print("{" ".join(moves)}")\n'
-    return f"```python\n{code}```"
+    if player != "oracle":
+        return f'```python\nprint("{" ".join(moves)}")\n```'
+    board = state.board
+    return f"```python\n{search_program(limit, weighted=board.highest > 1, diagonal=board.diagonal)}```"
 
 
-def _towards(board: Board, cell: int) -> list[Move]:
-    """The legal moves that reduce the Manhattan distance to the goal."""
+def _towards(board: Board, cell: int) -> dict[Move, int]:
+    """The legal moves that reduce the Manhattan distance to the goal, and by how much."""
     size, goal = board.size, board.goal
 
     def manhattan(place: int) -> int:
         return abs(place // size - goal // size) + abs(place % size - goal % size)
 
-    here = manhattan(cell)
-    return [move for move in legal_moves(board, cell) if manhattan(targets(size)[cell][move]) < here]
+    here, ways = manhattan(cell), board.ways[cell]
+    gains = {move: here - manhattan(ways[move]) for move in legal_moves(board, cell)}
+    return {move: gain for move, gain in gains.items() if gain > 0}
+
+
+def _cheapest(board: Board, cell: int, gains: Mapping[Move, int]) -> Move:
+    """The move that costs least for each cell that it gains; among equals the first."""
+    ways, costs = board.ways[cell], board.costs
+    return min(gains, key=lambda move: costs[ways[move]] / gains[move])
 
 
 def _pick(moves: Sequence[Move], rng: random.Random) -> Move:

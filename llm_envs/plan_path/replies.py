@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from llm_envs.core.parsing import Unparsed, last_answer, last_code_block, strip_thinking
-from llm_envs.plan_path.board import MOVES, Move
+from llm_envs.plan_path.moves import Move, moves_of
 
 Moves = tuple[Move, ...]
 LONGEST_BARE_PROGRAM = 1000  # characters; a longer program must stand in a fenced block
-_WORDS: dict[str, Move] = {move: move for move in MOVES} | {move[0]: move for move in MOVES}
+
+
+def _words(*, diagonal: bool) -> dict[str, Move]:
+    """Each move by its name and by the first letters of its parts: `up-left` and `ul`."""
+    moves = moves_of(diagonal=diagonal)
+    return {move: move for move in moves} | {"".join(part[0] for part in move.split("-")): move for move in moves}
+
+
+_STRAIGHT_WORDS, _ALL_WORDS = _words(diagonal=False), _words(diagonal=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,29 +28,30 @@ class Script:
     code: str
 
 
-def parse_moves(text: str) -> Moves | None:
+def parse_moves(text: str, diagonal: bool = False) -> Moves | None:
     """The moves of a text that holds nothing but moves, or None.
 
-    Moves are `up`, `down`, `left`, `right`, or their first letters, in any case, separated by spaces, commas or line
-    breaks.
+    Moves are `up`, `down`, `left`, `right`, and with `diagonal` `up-left`, `up-right`, `down-left`, `down-right`, or
+    their first letters, in any case, separated by spaces, commas or line breaks.
     """
+    known = _ALL_WORDS if diagonal else _STRAIGHT_WORDS
     words = text.replace(",", " ").split()
     if not words:
         return None
     try:
-        return tuple([_WORDS[word] for word in words])
+        return tuple([known[word] for word in words])
     except KeyError:
         pass
     try:
-        return tuple([_WORDS[word.lower()] for word in words])
+        return tuple([known[word.lower()] for word in words])
     except KeyError:
         return None
 
 
-def read_moves(text: str, limit: int) -> Moves | Unparsed:
+def read_moves(text: str, limit: int, diagonal: bool = False) -> Moves | Unparsed:
     """The move list in a reply: its last `<answer>` block, or the whole reply where that is nothing but moves."""
     answer = last_answer(text) if "<" in text else None
-    moves = parse_moves(text if answer is None else answer)
+    moves = parse_moves(text if answer is None else answer, diagonal)
     if moves is None:
         where = "your reply" if answer is None else "your answer"
         return Unparsed(f"{where} is not a list of moves")
@@ -61,17 +70,15 @@ def read_program(text: str) -> Script | Unparsed:
     return Script(code)
 
 
-def read_either(text: str, limit: int) -> Moves | Script | Unparsed:
+def read_either(text: str, limit: int, diagonal: bool = False) -> Moves | Script | Unparsed:
     """A single agent's reply: an `<answer>` or a bare move list is executed, a program without an answer is run."""
-    moves = read_moves(text, limit)
+    moves = read_moves(text, limit, diagonal)
     if not isinstance(moves, Unparsed) or last_answer(text) is not None:
         return moves
     program = read_program(text)
-    if isinstance(program, Unparsed):
-        return (
-            moves if parse_moves(text) is not None else Unparsed("your reply holds neither moves nor a Python program")
-        )
-    return program
+    if isinstance(program, Unparsed) and parse_moves(text, diagonal) is None:
+        return Unparsed("your reply holds neither moves nor a Python program")
+    return moves if isinstance(program, Unparsed) else program
 
 
 @lru_cache(maxsize=4096)  # small models repeat a few programs; the parser costs more than all the rest of a turn
@@ -88,9 +95,9 @@ def is_bare_program(text: str) -> bool:
     return True
 
 
-def read_reply(role: str, text: str, limit: int) -> Moves | Script | Unparsed:
+def read_reply(role: str, text: str, limit: int, diagonal: bool = False) -> Moves | Script | Unparsed:
     """The action in a reply of the role `tool`, `planner` or `solver`."""
     text = strip_thinking(text)
     if role == "planner":
-        return read_moves(text, limit)
-    return read_program(text) if role == "tool" else read_either(text, limit)
+        return read_moves(text, limit, diagonal)
+    return read_program(text) if role == "tool" else read_either(text, limit, diagonal)

@@ -6,20 +6,20 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from llm_envs.core.errors import UsageError, require, unknown_choice, whole_number
+from llm_envs.core.errors import require, unknown_choice, whole_number
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Job, Result, Split, Transition
-from llm_envs.plan_path.board import MAX_SIZE, MIN_SIZE, Board, walk
+from llm_envs.plan_path.board import Board, shortest_moves, walk
 from llm_envs.plan_path.generator import Dials, generate
-from llm_envs.plan_path.observation import View, observe_full, observe_local
+from llm_envs.plan_path.observation import Rules, View, observe_full, observe_local
 from llm_envs.plan_path.players import PLAYERS, reference_reply
+from llm_envs.plan_path.presets import make_dials
 from llm_envs.plan_path.replies import Moves, Script, parse_moves, read_reply
 from llm_envs.plan_path.state import State, parse, render
 from llm_envs.sandbox.base import Status
 
 HIT_PENALTY = 0.05
-WASTE_PENALTY = 0.01
-MOST_WALLS = 0.5
+WASTE_PENALTY = 0.005  # a unit of cost; on a plain grid a step away from the goal wastes two
 MOST_MOVES = 256
 PROGRAM_CPU_S, PROGRAM_WALL_S = 2.0, 10.0
 PROGRAM_OUTPUT = 1 << 14  # bytes; the longest list has under 2 KiB
@@ -29,10 +29,14 @@ Action = Moves | Script
 
 
 class Team(StrEnum):
-    """Who plays: a tool and a planner, or a single agent with the same tool access."""
+    """Who plays: a tool and a planner, a single agent with the same tool access, or planners without a tool."""
 
     TEAM = "team"
     SINGLE = "single"
+    PLANNERS = "planners"
+
+
+_ROLES = {Team.TEAM: ("tool", "planner"), Team.SINGLE: ("solver",), Team.PLANNERS: ("planner",)}
 
 
 class PlanPathTask:
@@ -43,35 +47,40 @@ class PlanPathTask:
     def __init__(
         self,
         *,
-        size: int = 8,
-        walls: float = 0.2,
-        min_path: int = 4,
+        difficulty: str = "easy",
+        size: int | None = None,
+        walls: float | None = None,
+        min_path: int | None = None,
+        weights: int = 1,
+        diagonal: bool = False,
         max_moves: int = 20,
         observation: str = "full",
         roles: str = "team",
         max_cycles: int = 8,
     ) -> None:
-        """Check the options; `max_cycles` bounds the length of paths, so that every instance can be solved in time.
+        """Check the options; `max_cycles` bounds the cost of paths, so that every instance can be solved in time.
 
         Raises:
             UsageError: an option outside what is allowed.
         """
-        size = whole_number("size", size, least=MIN_SIZE, most=MAX_SIZE)
-        require(isinstance(walls, (int, float)) and 0 <= walls <= MOST_WALLS, "walls", walls, f"0 to {MOST_WALLS}")
         self.max_moves = whole_number("max_moves", max_moves, least=1, most=MOST_MOVES)
-        within = self.max_moves * whole_number("max_cycles", max_cycles, least=1)
-        min_path = whole_number("min_path", min_path, least=1, most=2 * (size - 1))
-        if min_path > within:
-            raise UsageError(
-                f"min_path={min_path}: must be at most max_moves * max_cycles = {within}, or none could arrive in time."
-            )
+        self.dials = make_dials(
+            difficulty=difficulty,
+            size=size,
+            walls=walls,
+            min_path=min_path,
+            weights=weights,
+            diagonal=diagonal,
+            within=self.max_moves * whole_number("max_cycles", max_cycles, least=1),
+        )
         if observation not in set(View):
             raise unknown_choice("observation", observation, View)
         if roles not in set(Team):
             raise unknown_choice("roles", roles, Team)
-        self.dials = Dials(size, float(walls), min_path, within)
         self.view = View(observation)
-        self.roles: tuple[str, ...] = ("solver",) if roles == Team.SINGLE else ("tool", "planner")
+        self.roles: tuple[str, ...] = _ROLES[Team(roles)]
+        self._prompts = {role: "alone" if roles == Team.PLANNERS else role for role in self.roles}
+        self._rules = Rules(self.max_moves, self.dials.weights, self.dials.diagonal)
 
     # ---- instances
 
@@ -81,19 +90,24 @@ class PlanPathTask:
     def load(self, description: Any) -> State:
         """The state a grid text describes (see `llm_envs.plan_path_v0` for its symbols)."""
         require(isinstance(description, str), "options['task']", description, "a grid as text")
-        state = parse(description)
+        diagonal, weights = self.dials.diagonal, self.dials.weights
+        state = parse(description, diagonal=diagonal)
         require(not state.solved, "options['task']", description, "a grid in which the goal is not reached yet")
+        costs = f"a grid whose cells cost at most {weights}; make the environment with weights={state.board.highest}"
+        require(state.board.highest <= weights, "options['task']", description, costs)
+        ways = f"a grid with diagonal: {'yes' if diagonal else 'no'}, as the option `diagonal` of the environment says"
+        require(state.board.diagonal == diagonal, "options['task']", description, ways)
         return state
 
     # ---- turns
 
     def observe(self, state: State, role: str, feedback: str) -> str:
         if self.view is View.LOCAL:
-            return observe_local(state, role, feedback)
-        return observe_full(state, role, feedback, self.max_moves)
+            return observe_local(state, self._prompts[role], feedback, weighted=self._rules.weights > 1)
+        return observe_full(state, self._prompts[role], feedback, self._rules)
 
     def parse(self, state: State, role: str, text: str) -> Action | Unparsed:
-        return read_reply(role, text, self.max_moves)
+        return read_reply(role, text, self.max_moves, self._rules.diagonal)
 
     def jobs(self, state: State, role: str, action: Action) -> tuple[Job, ...]:
         if not isinstance(action, Script):
@@ -107,39 +121,52 @@ class PlanPathTask:
         return self._move(state, action)
 
     def _move(self, state: State, moves: Moves) -> Transition[State]:
-        board = state.board
-        went = walk(board, state.position, moves)
-        distance = board.distances[state.position]
+        board, position, _, report, _, _, paid, beyond = state
+        end, hits, wasted, cost = walk(board, position, moves)
+        distance = board.distances[position]
+        progress = distance - board.distances[end]
+        excess = cost - progress
+        # A candidate belongs to the position it was found for: it goes when the agent moves on.
+        after = State(board, end, None, report, moves, hits, paid + cost, beyond + excess)
         penalties = {
-            "hit_penalty": _penalty(HIT_PENALTY, went.hits),
-            "waste_penalty": _penalty(WASTE_PENALTY, went.wasted),
+            "hit_penalty": _penalty(HIT_PENALTY, hits),
+            "waste_penalty": _penalty(WASTE_PENALTY, excess),
         }
         info = {
-            "hits": went.hits,
-            "wasted": went.wasted,
-            "progress": distance - board.distances[went.end],
-            "optimal_moves": distance,
+            "hits": hits,
+            "wasted": wasted,
+            "progress": progress,
+            "optimal_moves": distance if board.highest == 1 else len(shortest_moves(board, position, distance)),
+            "cost": paid + cost,
+            "optimal_cost": paid + distance - beyond,
+            "excess_cost": beyond + excess,
         }
-        # A candidate belongs to the position it was found for: it goes when the agent moves on.
-        after = State(board, went.end, None, state.report, moves, went.hits)
         return Transition(after, penalties, info)
 
     def _suggest(self, state: State, result: Result) -> Transition[State]:
         board, distance = state.board, state.distance
         ran = result.status is Status.OK
-        moves = parse_moves(result.stdout) if ran else None
+        moves = parse_moves(result.stdout, diagonal=board.diagonal) if ran else None
         if moves is not None and len(moves) > self.max_moves:
             moves = None
-        after = State(board, state.position, moves, _report(result, self.max_moves), state.last_moves, state.last_hits)
+        report = _report(result, self.max_moves, diagonal=board.diagonal)
+        after = state._replace(candidate=moves, report=report)
         if moves is None:
             return Transition(after, {"program": -1.0}, {"tool_useful": False, "program_ran": ran})
         went = walk(board, state.position, moves)
-        reached, best = board.distances[went.end], max(0, distance - self.max_moves)
+        reached = board.distances[went.end]
         penalties = {
-            "shortfall": min(0.0, board.potentials[reached] - board.potentials[best]),
+            "shortfall": min(0.0, board.potentials[reached] - board.potentials[self._within_reach(state)]),
             "hit_penalty": _penalty(HIT_PENALTY, went.hits),
         }
         return Transition(after, penalties, {"tool_useful": reached < distance, "program_ran": True})
+
+    def _within_reach(self, state: State) -> int:
+        """The distance that is left after the first `max_moves` moves of a cheapest path."""
+        board = state.board
+        if board.highest == 1:
+            return max(0, state.distance - self.max_moves)
+        return board.distances[walk(board, state.position, shortest_moves(board, state.position, self.max_moves)).end]
 
     # ---- the state as a whole
 
@@ -169,13 +196,13 @@ def _penalty(each: float, count: int) -> float:
     return max(-1.0, -each * count) if count else 0.0
 
 
-def _report(result: Result, limit: int) -> str:
+def _report(result: Result, limit: int, *, diagonal: bool) -> str:
     """What a program did, in words for its author."""
     if result.status is not Status.OK:
         said = result.stderr.strip().splitlines()
         why = f": {said[-1][:REPORT_CHARACTERS]}" if said else ""
         return f"failed ({result.status}{why})"
-    moves = parse_moves(result.stdout)
+    moves = parse_moves(result.stdout, diagonal=diagonal)
     if moves is None:
         return f"printed no list of moves but {result.stdout.strip()[:REPORT_CHARACTERS]!r}"
     many = f", which are more than the {limit} allowed" if len(moves) > limit else ""

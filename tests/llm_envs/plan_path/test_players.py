@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split
-from llm_envs.plan_path.board import Move, legal_moves, targets, walk
+from llm_envs.plan_path.board import legal_moves, walk
+from llm_envs.plan_path.moves import Move, targets
 from llm_envs.plan_path.players import WEAK_TOWARDS, greedy_moves, oracle_moves, random_moves, weak_moves
 from llm_envs.plan_path.replies import Script
-from llm_envs.plan_path.state import State
+from llm_envs.plan_path.state import State, parse
 from llm_envs.plan_path.task import PlanPathTask
 from tests.llm_envs.plan_path.strategies import states
 from tests.scale import scaled
@@ -31,13 +32,18 @@ def test_the_oracle_and_the_weak_player_make_legal_moves_only(state: State, limi
 
 @given(UNSOLVED, st.integers(1, 20))
 def test_the_oracle_comes_as_near_as_the_limit_lets_it(state: State, limit: int) -> None:
-    went = walk(state.board, state.position, oracle_moves(state, limit, random.Random(0)))
-    assert state.board.distances[went.end] == max(0, state.distance - limit)
+    moves = oracle_moves(state, limit, random.Random(0))
+    went = walk(state.board, state.position, moves)
+    assert went.cost == state.distance - state.board.distances[went.end]
+    assert went.end == state.board.goal or len(moves) == limit
+    if state.board.highest == 1:
+        assert state.board.distances[went.end] == max(0, state.distance - limit)
 
 
 @given(UNSOLVED, st.integers(1, 20), st.sampled_from(["tool", "planner"]), st.booleans(), st.integers(0, 9))
 def test_every_reply_of_a_reference_player_is_valid(state: State, limit: int, role: str, full: bool, seed: int) -> None:
-    task = PlanPathTask(max_moves=limit, min_path=1, observation="full" if full else "local")
+    view = "full" if full else "local"
+    task = PlanPathTask(max_moves=limit, min_path=1, observation=view, weights=9, diagonal=state.board.diagonal)
     for player in task.players:
         reply = task.reference(player, state, role, random.Random(seed))
         action = task.parse(state, role, reply)
@@ -79,3 +85,31 @@ def test_the_random_player_uses_every_move_and_length() -> None:
     lists = [random_moves(state, 4, random.Random(seed)) for seed in range(200)]
     assert {len(moves) for moves in lists} == {1, 2, 3, 4}
     assert {move for moves in lists for move in moves} == set(targets(8)[0])
+
+
+def test_the_random_player_uses_diagonal_moves_where_there_are_any() -> None:
+    state = PlanPathTask(diagonal=True).instance(Split.TRAIN, 0)
+    lists = [random_moves(state, 4, random.Random(seed)) for seed in range(200)]
+    assert {move for moves in lists for move in moves} == set(state.board.moves)
+
+
+@pytest.mark.parametrize(
+    ("grid", "moves"),
+    [
+        ("@...\n....\n....\n...G", ["down"] * 3 + ["right"] * 3),
+        ("@...\n....\n....\n...G\ndiagonal: yes", ["down-right"] * 3),
+        ("@2..\n9...\n....\n...G", ["right", "down", "down", "down", "right", "right"]),
+        ("@2..\n95..\n....\n...G\ndiagonal: yes", ["right", "down-right", "down-right", "down"]),
+    ],
+)
+def test_the_greedy_player_goes_straight_where_the_next_cell_is_cheap(grid: str, moves: list[str]) -> None:
+    """A diagonal move gains two cells, so that one onto a cell of cost 5 costs more for each than one onto a 2."""
+    assert greedy_moves(parse(grid), 20, random.Random(0)) == moves
+
+
+def test_the_greedy_player_pays_more_than_the_oracle_where_it_should_look_ahead() -> None:
+    """Negative control of the oracle."""
+    board = parse("....\n@99.\n.99G\n....").board
+    players = (oracle_moves, greedy_moves)
+    costs = [walk(board, 4, player(State(board, 4), 20, random.Random(0))).cost for player in players]
+    assert costs == [6, 20]

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from llm_envs import plan_path_v0
 from llm_envs.core.env import TextAECEnv
 from llm_envs.core.errors import UsageError
+from llm_envs.plan_path.board import walk
 from llm_envs.plan_path.task import PlanPathTask
 from llm_envs.sandbox.base import Outcome, Program, Sandbox, Status
 from tests.llm_envs.plan_path.strategies import MOVE_LISTS
+from tests.scale import scaled
 
 OPEN = "@....\n.....\n.....\n.....\n....G"
 WALLED = "@...\n.##.\n.##.\n...G"
@@ -97,6 +99,9 @@ def test_the_planner_is_told_what_its_moves_did() -> None:
         "wasted": 1,
         "progress": 1,
         "optimal_moves": 8,
+        "cost": 3,
+        "optimal_cost": 8,
+        "excess_cost": 2,
     }
 
 
@@ -230,6 +235,25 @@ def test_the_oracle_tool_computes_its_list_from_the_grid_it_reads(sandbox: Sandb
     assert len(env.snapshot.candidate) == 5
 
 
+@pytest.mark.parametrize("options", [{"weights": 9}, {"diagonal": True}, {"weights": 5, "diagonal": True}])
+def test_the_oracle_tool_finds_cheapest_lists_with_weights_and_diagonal_moves(
+    options: dict[str, Any], sandbox: Sandbox
+) -> None:
+    env = plan_path_v0.raw_env(sandbox=sandbox, max_moves=6, **options)
+    for index in range(scaled(fast=4, long=100)):
+        env.reset(options={"index": index})
+        reply = env.task.reference("oracle", env.snapshot, "tool", None)
+        assert "heapq" in reply
+        env.step(reply)
+        state = env.snapshot
+        went = walk(state.board, state.position, state.candidate)
+        assert env.infos["tool_0"]["local_reward"] == 0.0
+        assert went.cost == state.distance - state.board.distances[went.end]
+        env.step("<answer>up</answer>")
+        env.step(env.task.reference("oracle", env.snapshot, "tool", None))
+        assert env.infos["tool_0"]["local_reward"] == 0.0, "from a cell whose own cost is hidden"
+
+
 class Forbidden:
     """A sandbox that nobody may use."""
 
@@ -309,7 +333,12 @@ def test_every_unsolved_episode_returns_less_than_the_oracle(
         ("max_moves", 0, "from 1 to 256"),
         ("max_moves", 300, "from 1 to 256"),
         ("observation", "global", "full, local"),
-        ("roles", "duo", "single, team"),
+        ("roles", "duo", "planners, single, team"),
+        ("difficulty", "herd", "Did you mean 'hard'"),
+        ("weights", 0, "from 1 to 9"),
+        ("weights", 10, "from 1 to 9"),
+        ("weights", 2.5, "from 1 to 9"),
+        ("diagonal", 1, "True or False"),
     ],
 )
 def test_options_with_wrong_values_are_refused_in_words(option: str, value: Any, words: str) -> None:
@@ -323,7 +352,14 @@ def test_a_horizon_too_short_for_any_path_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "words"), [(3, "a grid as text"), ("S...\n....\n....\n...+", "not reached yet"), ("@.", "4 to 16")]
+    ("task", "words"),
+    [
+        (3, "a grid as text"),
+        ("S...\n....\n....\n...+", "not reached yet"),
+        ("@.", "4 to 16"),
+        ("@.5.\n....\n....\n...G", "weights=5"),
+        ("@...\n....\n....\n...G\ndiagonal: yes", "the option `diagonal`"),
+    ],
 )
 def test_a_task_that_is_no_grid_is_refused(task: Any, words: str) -> None:
     env = plan_path_v0.raw_env()

@@ -1,0 +1,50 @@
+"""What the way from each cell to the goal costs."""
+
+import heapq
+from collections.abc import Sequence
+
+from llm_envs.plan_path.moves import Ways
+
+UNREACHABLE = -1
+
+
+def distance_field(ways: Ways, blocked: frozenset[int], goal: int) -> tuple[int, ...]:
+    """Moves from each cell to the goal along a shortest path (breadth-first search), or `UNREACHABLE`."""
+    distances = [UNREACHABLE] * len(ways)
+    distances[goal] = distance = 0
+    frontier = [goal]
+    while frontier:
+        distance += 1
+        reached: list[int] = []
+        for cell in frontier:
+            for target in ways[cell].values():
+                if target not in blocked and distances[target] < 0:
+                    distances[target] = distance
+                    reached.append(target)
+        frontier = reached
+    return tuple(distances)
+
+
+def cost_field(ways: Ways, blocked: frozenset[int], goal: int, costs: Sequence[int]) -> tuple[int, ...]:
+    """The least cost of a way from each cell to the goal (Dijkstra 1959), or `UNREACHABLE`.
+
+    Every move has a way back, so that the search can start at the goal and go against the moves.
+
+    Args:
+        ways: where moves lead.
+        blocked: cells that nothing enters.
+        goal: where the ways end.
+        costs: what entering each cell costs, at least 1.
+    """
+    least = [UNREACHABLE] * len(ways)
+    queue = [(0, goal)]
+    while queue:
+        cost, cell = heapq.heappop(queue)
+        if least[cell] >= 0:
+            continue
+        least[cell] = cost
+        onward = cost + costs[cell]
+        for source in ways[cell].values():
+            if source not in blocked and least[source] < 0:
+                heapq.heappush(queue, (onward, source))
+    return tuple(least)
