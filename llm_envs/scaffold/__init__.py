@@ -8,7 +8,7 @@ from llm_envs.registry import environments
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*\Z")
 VERSIONED = re.compile(r"_v[0-9]+\Z")
-LONGEST = 30  # characters; a longer name would not leave lines of the files short enough to read
+LONGEST = 20  # characters; a longer name would make lines of the files longer than 120
 
 
 def check_name(name: str) -> None:

@@ -20,7 +20,7 @@ def python_files() -> Iterator[Path]:
 
 def text_files() -> Iterator[Path]:
     """Every text file of the project, those at the root and the hidden ones of its tools included."""
-    for folder in ("llm_envs", "trainer", "benchmarks", "tests", ".ci"):
+    for folder in ("llm_envs", "trainer", "benchmarks", "tests", "docs", ".ci"):
         yield from (p for p in sorted((ROOT / folder).rglob("*")) if p.is_file() and p.suffix in TEXT_SUFFIXES)
     yield from (p for p in sorted(ROOT.iterdir()) if p.is_file() and p.suffix in TEXT_SUFFIXES)
 

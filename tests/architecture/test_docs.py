@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,14 +12,16 @@ from pathlib import Path
 import pytest
 
 from at_grpo.loading import load_config
+from llm_envs.commands import GROUP as commands_group
 from llm_envs.registry import ENVIRONMENTS
+from llm_envs.registry import GROUP as environments_group
 from tests.architecture.chat_server import chat_server
 from tests.architecture.markdown_blocks import FENCE, Block, blocks, commands
 from tests.architecture.paths import ROOT
 
-PAGES = ("README.md", "CONTRIBUTING.md")
+PAGES = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
 CONSOLE_SCRIPTS = {"llm-envs", "at-grpo"}
-SURROUNDINGS = {"git", "cd", "pip", "source", "export", "pre-commit", "python3.11"}
+SURROUNDINGS = {"git", "cd", "pip", "source", "export", "pre-commit", "pytest", "python3.11"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MAKE_TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 
@@ -62,9 +65,16 @@ def test_a_yaml_block_is_a_configuration_that_the_trainer_takes(block: Block, tm
         load_config(path)
 
 
+@pytest.mark.parametrize("block", parameters("toml"))
+def test_a_toml_block_adds_to_the_groups_that_are_read(block: Block) -> None:
+    groups = tomllib.loads(block.code)["project"]["entry-points"]
+    assert groups.keys() <= {environments_group, commands_group}
+
+
 def test_every_fenced_block_is_in_a_language_that_is_tested_or_is_no_code() -> None:
     fences = [match["language"] for page in PAGES for match in FENCE.finditer((ROOT / page).read_text())]
-    assert set(fences) <= {"python", "bash", "yaml", "text"}
+    excerpts = {"py"}  # of a file that is tested: see tests/llm_envs/test_new.py
+    assert set(fences) <= {"python", "bash", "yaml", "toml", "text"} | excerpts
     openings = sum(line.startswith("```") for page in PAGES for line in (ROOT / page).read_text().splitlines())
     assert openings == 2 * len(fences), "a block without a language would not be tested"
 
@@ -84,7 +94,9 @@ def test_the_readme_names_the_versions_that_are_pinned() -> None:
 def test_the_links_of_the_pages_lead_to_files_that_exist() -> None:
     links = [(page, link) for page in PAGES for link in LINK.findall((ROOT / page).read_text())]
     assert links
-    assert [pair for pair in links if "://" not in pair[1] and not (ROOT / pair[1]).exists()] == []
+    assert [
+        pair for pair in links if "://" not in pair[1] and not (ROOT / pair[0]).parent.joinpath(pair[1]).exists()
+    ] == []
 
 
 @cache

@@ -133,6 +133,27 @@ def test_a_person_plays_a_role_in_the_terminal(monkeypatch: pytest.MonkeyPatch, 
     assert "[cycle 2] solver_0 (human)" in shown
 
 
+def test_a_person_sees_what_the_role_sees_and_the_whole_state_only_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    arguments = ["play", *LOCAL, "--set", "roles=single", "--set", "max_cycles=2", "--set", "min_path=4"]
+    assert main([*arguments, "--role", "solver=oracle"]) == 0
+    boards = capsys.readouterr().out.count("G")
+    assert boards > 0, "negative control: whoever only watches sees the board"
+    monkeypatch.setattr("sys.stdin", io.StringIO("up\n.\nup\n.\n"))
+    assert main([*arguments, "--role", "solver=human"]) == 0
+    assert capsys.readouterr().out.count("G") == 1
+
+
+def test_an_environment_that_cannot_be_imported_is_listed_as_such(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    entry = EntryPoint("lost_game-v0", "no_such_module", "llm_envs.environments")
+    monkeypatch.setattr("llm_envs.registry.entry_points", lambda group: [entry])
+    assert main(["list"]) == 0
+    assert "lost_game-v0\tneeds an extra\tcan't be imported: No module named" in capsys.readouterr().out
+
+
 def test_input_that_ends_too_early_is_said(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main(["play", *LOCAL, "--role", "tool=human"]) == 2

@@ -3,13 +3,14 @@
 import subprocess
 import sys
 import warnings
+from importlib.metadata import EntryPoint
 
 import pettingzoo
 import pytest
 from pettingzoo import AECEnv, ParallelEnv
 
 import llm_envs
-from llm_envs import plan_path_v0
+from llm_envs import plan_path_v0, registry
 from llm_envs.core.errors import UsageError
 from llm_envs.registry import MODULES, make, normalise_id, register_all
 
@@ -64,3 +65,42 @@ def test_an_attribute_that_does_not_exist_is_refused() -> None:
     with pytest.raises(AttributeError, match="no attribute 'chess_v9'"):
         _ = llm_envs.chess_v9
     assert plan_path_v0 is llm_envs.plan_path_v0
+
+
+def offer(monkeypatch: pytest.MonkeyPatch, env_id: str, module: str) -> None:
+    """Register an environment as another distribution's entry point; PettingZoo's registries are restored."""
+    entry = EntryPoint(env_id, module, registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    for table in (pettingzoo.aec_registry, pettingzoo.parallel_registry):
+        monkeypatch.setitem(table, env_id, None)  # makes it vanish at the end
+        del table[env_id]
+    register_all()
+
+
+def test_another_distribution_adds_an_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch, "other_game-v3", "llm_envs.plan_path_v0")
+    assert registry.environments()["other_game-v3"] == "llm_envs.plan_path_v0"
+    for name in ("other_game-v3", "other_game_v3"):
+        assert str(make(name, size=5)) == "plan_path_v0"
+    assert isinstance(pettingzoo.make("parallel", "other_game-v3"), ParallelEnv)
+    with pytest.raises(UsageError, match="Did you mean 'other_game-v3'"):
+        make("other_gam-v3")
+
+
+def test_an_id_of_another_distribution_takes_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch, "plan_path-v0", "no_such_module")
+    assert str(make("plan_path_v0")) == "plan_path_v0"
+
+
+def test_an_id_that_pettingzoo_refuses_is_left_out_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    offer(monkeypatch, "not an id", "llm_envs.plan_path_v0")
+    assert "not an id = llm_envs.plan_path_v0 of the group llm_envs.environments is left out" in caplog.text
+    assert "not an id" not in pettingzoo.aec_registry
+
+
+def test_a_module_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch, "lost_game-v0", "no_such_module")
+    with pytest.raises(ImportError, match="no_such_module"):
+        make("lost_game-v0")
