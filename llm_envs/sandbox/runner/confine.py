@@ -3,7 +3,8 @@
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from . import landlock, libc, seccomp
 
@@ -37,8 +38,7 @@ class Confinement:
             raise OSError("Landlock is missing: it takes Linux 5.13 or newer with `landlock` among the active LSMs")
         self.scoped = self._abi >= 6
         self._allow_list = seccomp.AllowList(unused_uid=uid is not None)
-        self._own_signals = None if self.scoped or uid is not None else seccomp.OwnSignalsFilter()
-        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)()
         self._ruleset = landlock.create(self._abi)
         for path in readable:
             landlock.allow(self._ruleset, self._abi, path, landlock.READ)
@@ -51,6 +51,7 @@ class Confinement:
         else:
             libc.give_up_capabilities()  # of a root that cannot change its uid
         self.library = self._keep_library_within_reach() if uid is not None else None
+        self._steps = self._plan()
 
     @property
     def counts_processes(self) -> bool:
@@ -64,7 +65,7 @@ class Confinement:
         """
         if self.scoped:
             ruleset = landlock.create(self._abi, files=False)
-            landlock.restrict(ruleset)
+            landlock.restrict(ruleset)()
             os.close(ruleset)
         self._allow_list.install()
         try:
@@ -75,17 +76,25 @@ class Confinement:
 
     def enter(self) -> None:
         """Close the rest of the cage around the calling process, for good. Raises OSError where any part fails."""
-        if self._uid is not None:
-            for stream in range(3):
-                os.fchmod(stream, 0o666)  # pipes of the runner's: /dev/stdin opens them anew
-            os.setresgid(self._uid, self._uid, self._uid)
-            os.setresuid(self._uid, self._uid, self._uid)
-        else:
-            libc.prctl(libc.PR_SET_DUMPABLE, 1)  # the runner, of the same uid, measures its memory
-        libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of uid, which clears it
-        landlock.restrict(self._ruleset)
-        if self._own_signals is not None:
-            self._own_signals.install()
+        for step in self._steps:
+            step()
+
+    def _plan(self) -> tuple[Callable[[], object], ...]:
+        """What `enter` does, bound to its arguments: that leaves the least to do in a fork."""
+        tie_to_runner = libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+        restrict = landlock.restrict(self._ruleset)
+        if self._uid is None:
+            be_measured = libc.prctl(libc.PR_SET_DUMPABLE, 1)  # by the runner, which has the same uid
+            last = () if self.scoped else (seccomp.OwnSignalsFilter().install,)
+            return (be_measured, tie_to_runner, restrict, *last)
+        ids = (self._uid,) * 3
+        return (
+            *(partial(os.fchmod, stream, 0o666) for stream in range(3)),  # /dev/stdin opens a pipe of the runner's anew
+            partial(os.setresgid, *ids),
+            partial(os.setresuid, *ids),
+            tie_to_runner,  # after the change of uid, which would clear it
+            restrict,
+        )
 
     def _keep_library_within_reach(self) -> int | None:
         """Import through an open handle where others may not pass the folders above the standard library.

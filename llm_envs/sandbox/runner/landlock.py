@@ -38,7 +38,7 @@ class _PathBeneath(ctypes.Structure):
 def abi() -> int:
     """The version that the kernel offers; 0 where it has none or has it switched off."""
     try:
-        return libc.syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+        return libc.syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))()
     except OSError:
         return 0
 
@@ -55,7 +55,7 @@ def create(version: int, *, files: bool = True) -> int:
         ABSTRACT_SOCKETS | SIGNALS if version >= 6 else 0,
     )
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    return libc.syscall(_CREATE, ctypes.byref(rules), ctypes.c_size_t(size), _NO_FLAGS)
+    return libc.syscall(_CREATE, ctypes.byref(rules), ctypes.c_size_t(size), _NO_FLAGS)()
 
 
 def allow(ruleset: int, version: int, path: str, rights: int) -> None:
@@ -69,17 +69,12 @@ def allow(ruleset: int, version: int, path: str, rights: int) -> None:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
             rights &= _ON_FILES
         rule = _PathBeneath(rights, handle)
-        libc.syscall(
-            _ADD_RULE,
-            ctypes.c_int(ruleset),
-            ctypes.c_int(_RULE_PATH_BENEATH),
-            ctypes.byref(rule),
-            _NO_FLAGS,
-        )
+        arguments = (ctypes.c_int(ruleset), ctypes.c_int(_RULE_PATH_BENEATH), ctypes.byref(rule), _NO_FLAGS)
+        libc.syscall(_ADD_RULE, *arguments)()
     finally:
         os.close(handle)
 
 
-def restrict(ruleset: int) -> None:
-    """Enter the ruleset's domain, with every later child; needs no_new_privs. There is no way back."""
-    libc.syscall(_RESTRICT, ctypes.c_int(ruleset), _NO_FLAGS)
+def restrict(ruleset: int) -> libc.Call:
+    """To enter the ruleset's domain, with every later child; needs no_new_privs. There is no way back."""
+    return libc.syscall(_RESTRICT, ctypes.c_int(ruleset), _NO_FLAGS)

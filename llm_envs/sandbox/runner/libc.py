@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+from collections.abc import Callable
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -10,31 +11,42 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 _libc.syscall.restype = ctypes.c_long
 
 
-def _checked(result: int, what: str, number: int | None = None) -> int:
-    if result < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"{what} {'' if number is None else number}: {os.strerror(error)}")
-    return result
+class Call:
+    """A call with its arguments converted beforehand: forks make it, and have no time for that. Raises OSError."""
+
+    __slots__ = ("_arguments", "_function", "_name")
+
+    def __init__(self, name: str, function: Callable[..., int], *arguments: object) -> None:
+        """`name` is for the error."""
+        self._name, self._function, self._arguments = name, function, arguments
+
+    def __call__(self) -> int:
+        """Make it."""
+        result = self._function(*self._arguments)
+        if result < 0:
+            error = ctypes.get_errno()
+            raise OSError(error, f"{self._name}: {os.strerror(error)}")
+        return result
 
 
-def prctl(option: int, argument: int, pointer: int = 0) -> None:
-    """An operation on this process; unused arguments are zero, as the kernel demands. Raises OSError."""
-    _checked(_libc.prctl(option, argument, pointer, 0, 0), "prctl", option)
+def prctl(option: int, argument: int, pointer: int = 0) -> Call:
+    """An operation on this process; unused arguments are zero, as the kernel demands."""
+    numbers = map(ctypes.c_ulong, (argument, pointer, 0, 0))
+    return Call(f"prctl {option}", _libc.prctl, ctypes.c_int(option), *numbers)
 
 
-def syscall(number: int, *arguments: object) -> int:
-    """A raw system call; arguments are ctypes values, so that none is cut to 32 bits. Raises OSError."""
-    return _checked(_libc.syscall(ctypes.c_long(number), *arguments), "system call", number)
+def syscall(number: int, *arguments: object) -> Call:
+    """A raw system call; arguments are ctypes values, so that none is cut to 32 bits."""
+    return Call(f"system call {number}", _libc.syscall, ctypes.c_long(number), *arguments)
 
 
 def give_up_capabilities() -> None:
     """Keep no privilege that a root uid may bring along (capset of nothing, version 3). Raises OSError."""
     header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
-    _checked(_libc.capset(header, nothing), "capset")
+    Call("capset", _libc.capset, header, nothing)()
 
 
 def use_one_heap() -> None:

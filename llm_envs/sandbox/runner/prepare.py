@@ -19,8 +19,8 @@ _ENVIRONMENT = ("HOME", "LANG", "PATH", "TMPDIR")
 
 def prepare_process() -> None:
     """Adopt orphans, show our memory to nobody, end with the owner, and bound what programs inherit."""
-    libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
-    libc.prctl(libc.PR_SET_DUMPABLE, 0)
+    libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)()
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)()
     libc.use_one_heap()
     runner = os.getpid()
 
@@ -32,7 +32,7 @@ def prepare_process() -> None:
         os.kill(os.getpid(), number)
 
     signal.signal(signal.SIGTERM, end)
-    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGTERM)
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGTERM)()
     for limit, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, watch.FOLDER_BYTES),

@@ -132,7 +132,7 @@ class _Filter:
 
     def install(self) -> None:
         """Put the filter on the calling process and its later children, for good; needs no_new_privs."""
-        libc.prctl(libc.PR_SET_SECCOMP, _MODE_FILTER, self._address)
+        libc.prctl(libc.PR_SET_SECCOMP, _MODE_FILTER, self._address)()
 
 
 class AllowList(_Filter):
