@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from at_grpo.loading import load_config
-from llm_envs.commands import GROUP as commands_group
 from llm_envs.registry import ENVIRONMENTS
-from llm_envs.registry import GROUP as environments_group
 from tests.architecture.chat_server import chat_server
 from tests.architecture.markdown_blocks import FENCE, Block, blocks, commands
 from tests.architecture.paths import ROOT
@@ -65,16 +62,10 @@ def test_a_yaml_block_is_a_configuration_that_the_trainer_takes(block: Block, tm
         load_config(path)
 
 
-@pytest.mark.parametrize("block", parameters("toml"))
-def test_a_toml_block_adds_to_the_groups_that_are_read(block: Block) -> None:
-    groups = tomllib.loads(block.code)["project"]["entry-points"]
-    assert groups.keys() <= {environments_group, commands_group}
-
-
 def test_every_fenced_block_is_in_a_language_that_is_tested_or_is_no_code() -> None:
     fences = [match["language"] for page in PAGES for match in FENCE.finditer((ROOT / page).read_text())]
     excerpts = {"py"}  # of a file that is tested: see tests/llm_envs/test_new.py
-    assert set(fences) <= {"python", "bash", "yaml", "toml", "text"} | excerpts
+    assert set(fences) <= {"python", "bash", "yaml", "text"} | excerpts
     openings = sum(line.startswith("```") for page in PAGES for line in (ROOT / page).read_text().splitlines())
     assert openings == 2 * len(fences), "a block without a language would not be tested"
 
