@@ -42,7 +42,6 @@ def grpo_config(config: TrainConfig) -> GRPOConfig:
         use_cpu=not torch.cuda.is_available(),
         eval_strategy="steps" if run.eval_steps else "no",
         eval_steps=run.eval_steps or None,
-        eval_on_start=run.eval_steps > 0,
         per_device_eval_batch_size=2,
         save_strategy="steps",
         save_steps=run.save_steps,

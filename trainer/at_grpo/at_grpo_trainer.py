@@ -67,6 +67,8 @@ class ATGRPOTrainer(PolicyTrainer):
         """
         if self.state.global_step == 0:  # the policies before their first step, which every comparison needs
             self._save_checkpoint(self.model, None)
+            if self.args.eval_strategy != "no":  # transformers' `eval_on_start` would do it after every resume
+                self.evaluate()
         started = time.perf_counter()
         iteration = self._collect(self.state.global_step)
         collected = time.perf_counter()
