@@ -186,7 +186,7 @@ def test_nothing_is_allocated_for_the_estimate(saved_base: Path) -> None:
 
 
 def test_a_base_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"model\.base='.*absent': no folder of that name") as caught:
+    with pytest.raises(UsageError, match=r"model\.base='.*absent': no model can be loaded") as caught:
         plan_memory(with_base(tmp_path / "absent"))
     assert "\n" not in str(caught.value)
 

@@ -15,9 +15,10 @@ from at_grpo.config import TrainConfig
 from at_grpo.loading import CONFIGS, bundled_configs, load_config
 from at_grpo.stopping import InterruptedRun
 from llm_envs.core.errors import UsageError
+from llm_envs.sandbox.base import SandboxError
 
 LATEST = "latest"
-USAGE_ERROR, INTERRUPTED = 2, 130  # 128 + SIGINT, what a shell reports
+FAILURE, USAGE_ERROR, INTERRUPTED = 1, 2, 130  # 128 + SIGINT, what a shell reports
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,6 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"at-grpo: {error}", file=sys.stderr)
         return USAGE_ERROR
+    except SandboxError as error:
+        print(f"at-grpo: the sandbox failed: {error}", file=sys.stderr)
+        return FAILURE
     except InterruptedRun as stop:
         again = shlex.join(["at-grpo", "train", "--resume", str(stop.checkpoint)])
         print(f"\nStopped; everything up to {stop.checkpoint} is saved. Go on with:\n  {again}", file=sys.stderr)

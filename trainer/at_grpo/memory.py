@@ -102,9 +102,9 @@ def _skeleton(section: ModelSection) -> Any:
         return _tiny_skeleton(section.warm_start)
     try:
         shape = AutoConfig.from_pretrained(section.base)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a config.json of no known model
         raise UsageError(
-            f"model.base={section.base!r}: no folder of that name, and the hub does not give it; "
+            f"model.base={section.base!r}: no model can be loaded from there ({str(error).strip().splitlines()[0]}); "
             "name a local folder, or check the spelling."
         ) from error
     with torch.device("meta"):

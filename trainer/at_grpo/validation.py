@@ -3,9 +3,8 @@
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from at_grpo.choices import Dtype, Grouping, LossType, ScaleRewards, Scheduler, Tracker
@@ -23,6 +22,7 @@ from at_grpo.env_facts import EnvFacts, inspect_env
 from at_grpo.rollouts.limits import Select
 from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.roles import RESERVED
+from llm_envs.sandbox.registry import KINDS
 
 # PEFT tells adapters apart by `.name.` in a parameter's path, so an adapter called like a module would take that
 # module's tensors out of every other adapter's file (peft 0.21, `_filter_state_dict_for_adapter_name`).
@@ -45,7 +45,7 @@ def _at_least(low: int, why: str = "") -> Rule:
     return Rule(f"at least {low}{why}", lambda value: value >= low)
 
 
-def _one_of(choices: type[StrEnum]) -> Rule:
+def _one_of(choices: Iterable[str]) -> Rule:
     names = [str(name) for name in choices]
     return Rule(f"one of {', '.join(names)}", lambda value: value in names, names)
 
@@ -88,7 +88,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "select": _one_of(Select),
         "max_prompt_tokens": _at_least(1),
         "max_lost_share": _share("at least 0 and below 1"),
-        "sandbox": _TEXT,
+        "sandbox": _one_of(["auto", *(kind.name for kind in KINDS)]),
     },
     OptimSection: {
         "steps": _at_least(1),

@@ -16,14 +16,14 @@ def load_base(source: str, dtype: str) -> tuple[Any, Any]:
         dtype: name of a torch type.
 
     Raises:
-        UsageError: there is nothing of that name.
+        UsageError: there is nothing of that name, or it is no model.
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
         return AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, dtype)), tokenizer
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: no tokenizer in the folder, or a config.json of no known model
         raise UsageError(
-            f"model.base={source!r}: no folder of that name, and the hub does not give it. Name a local folder with "
-            "config.json, weights and tokenizer (a checkpoint names it in its config.yaml), or log in to the hub and "
-            "check the spelling."
+            f"model.base={source!r}: no model can be loaded from there ({str(error).strip().splitlines()[0]}). Name a "
+            "local folder with config.json, weights and tokenizer (a checkpoint names it in its config.yaml), or log "
+            "in to the hub and check the spelling."
         ) from error
