@@ -21,7 +21,7 @@ from llm_envs.sandbox.encoding import Key, checked
 
 logger = logging.getLogger(__name__)
 
-RECYCLE_AFTER = 500  # runs of one cage; if there is anything that it cannot wipe, it does not pile up
+RECYCLE_AFTER = 5000  # runs of one cage: if there is anything that it cannot wipe, it does not pile up
 _WEARING = (Status.TIMEOUT, Status.MEMORY)
 _ATTEMPTS = 2
 _BATCH_S = 0.03  # work given to a slot at once: more than a hand-over costs, less than another slot should wait for
