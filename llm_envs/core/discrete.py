@@ -28,7 +28,7 @@ class DiscreteView(Protocol[StateT_contra, ActionT_co]):
         actions: number of actions, counted from 0.
     """
 
-    box: Box[Any]
+    box: "Box[Any]"  # Gymnasium before 1.4 has no generic spaces
     actions: int
 
     def encode(self, state: StateT_contra) -> Int8Array:
@@ -55,7 +55,7 @@ class DiscreteAECEnv(TextAECEnv):
     # Spaces of another kind than the parent's: that is the point of this class.
     observation_spaces: dict[str, Dict]  # type: ignore[assignment]
     action_spaces: dict[str, Discrete]  # type: ignore[assignment]
-    state_space: Box[Any]  # type: ignore[assignment]
+    state_space: "Box[Any]"  # type: ignore[assignment]
 
     def __init__(self, task: Task[Any, Any], view: DiscreteView[Any, Any], **options: Any) -> None:
         """Wrap a task.

@@ -1,7 +1,9 @@
 """The built wheel, used by somebody who has nothing but it."""
 
+import re
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from dataclasses import dataclass
@@ -15,7 +17,11 @@ UNREACHABLE = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError
 
 PLAY_ONE_STEP = """
 import sys
+from pettingzoo.test import api_test, seed_test
 from llm_envs import plan_path_v0
+
+api_test(plan_path_v0.env(), num_cycles=20)
+seed_test(plan_path_v0.env, num_cycles=5)
 
 env = plan_path_v0.env()
 env.reset(seed=0)
@@ -53,18 +59,29 @@ class Installed:
         )
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Skips where pip cannot reach a registry; any other failure of the installation is a failure."""
-    home = tmp_path_factory.mktemp("venv")
+def install(wheel: Path, home: Path, *more: str) -> Path:
+    """The folder of the programs of an environment with the wheel and `more`. Skips where pip cannot reach a registry;
+    any other failure of the installation is a failure.
+    """
     venv.create(home, with_pip=False)
     python = home / "bin" / "python"
-    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel)]
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel), *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode and any(sign in done.stderr for sign in UNREACHABLE):
         pytest.skip("pip reaches no package registry, so the wheel's dependencies cannot be installed")
     assert done.returncode == 0, done.stderr
-    return Installed(python.parent, tmp_path_factory.mktemp("empty"))
+    return python.parent
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(install(wheel, tmp_path_factory.mktemp("venv")), tmp_path_factory.mktemp("empty"))
+
+
+def lowest_bounds() -> list[str]:
+    """The base dependencies, each at the lowest version that `pyproject.toml` admits."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    return [re.sub(r">=([0-9.]+).*", r"==\1", requirement) for requirement in declared]
 
 
 def members(wheel: Path) -> set[str]:
@@ -93,6 +110,14 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
 def test_an_environment_plays_from_the_wheel_alone(installed: Installed) -> None:
     """UC-028, UC-181: the base dependencies are enough."""
     done = installed.run("python", "-c", PLAY_ONE_STEP)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.needs("registry")
+def test_an_environment_plays_on_the_oldest_libraries_it_admits(wheel: Path, tmp_path: Path) -> None:
+    """UC-013; the test above has the newest."""
+    oldest = Installed(install(wheel, tmp_path / "venv", *lowest_bounds()), tmp_path)
+    done = oldest.run("python", "-c", PLAY_ONE_STEP)
     assert done.returncode == 0, done.stderr
 
 

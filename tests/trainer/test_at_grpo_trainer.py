@@ -203,6 +203,20 @@ def test_the_kl_gradient_is_that_of_the_written_formula(tmp_path: Path) -> None:
     assert relative_error(keep.gradients, _kl_by_hand(config, samples, beta=0.0)) > 0.01
 
 
+def test_the_divergence_of_every_role_starts_at_zero(tmp_path: Path) -> None:
+    """UC-158: each policy's reference is its own start. Adapters that have moved (the control) are away from it."""
+    policy = PolicySection(rank=8, lora_alpha=16, beta=0.1)
+    config = replace(run_config(tmp_path), policies=dict.fromkeys(ROLES, policy))
+
+    def divergences(*, moved: bool) -> list[float]:
+        trainer, _ = make_trainer(config, [streamed()], model=peft_model(config, planted=moved))
+        trainer.train()
+        return [trainer.state.log_history[0][f"{role}/kl"] for role in ROLES]
+
+    assert divergences(moved=False) == [0.0, 0.0]
+    assert all(value > 1e-3 for value in divergences(moved=True))
+
+
 def _kl_by_hand(config: Any, samples: list[Any], beta: float) -> dict[str, torch.Tensor]:
     model = peft_model(config)
     model.set_adapter("planner")

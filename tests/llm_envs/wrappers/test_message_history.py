@@ -30,6 +30,7 @@ def turns(env: Any, replies: Any = REPLIES) -> dict[str, list[str]]:
 
 
 def test_what_an_agent_sees_begins_with_what_it_saw_before() -> None:
+    """UC-122: its own last turn, whoever acted between."""
     for texts in turns(MessageHistory(game())).values():
         for before, after in itertools.pairwise(texts):
             assert after.startswith(before)

@@ -10,7 +10,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,12 @@ from at_grpo.inference.base import Completion, SampleRequest
 from at_grpo.inference.merged import MergedPolicies
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.rollouts.engine import RolloutEngine
-from tests.trainer.end_to_end import flat_env, settings
+from llm_envs.episode import Episode
+from llm_envs.sandbox import registry
+from tests.trainer.end_to_end import flat_env
+from tests.trainer.end_to_end.process import OUTPUT
 
-OUTPUT, TAPE, BASE_DIGESTS, EVALUATED = "output.txt", "tape.jsonl", "base_digests.json", "evaluated.jsonl"
+TAPE, BASE_DIGESTS, EVALUATED = "tape.jsonl", "base_digests.json", "evaluated.jsonl"
 
 
 def train_once(config: TrainConfig, resume: Path | None, fault: str) -> None:
@@ -41,9 +43,11 @@ def train_once(config: TrainConfig, resume: Path | None, fault: str) -> None:
     train.run(config, resume)
 
 
-def command_line(argv: Sequence[str], folder: Path) -> None:
+def command_line(argv: Sequence[str], folder: Path, fault: str) -> None:
     """The `at-grpo` script, up to its exit status."""
     _begin(folder)
+    if fault:
+        FAULTS[fault]()
     sys.exit(main(argv))
 
 
@@ -58,46 +62,15 @@ def _begin(folder: Path) -> None:
     flat_env.register_once()
 
 
-# ---- recording
+# ---- recording, hung onto the classes, so that it holds wherever they are put together
 
 
 def _record(folder: Path) -> None:
-    build, evaluate = train.build_policies, RolloutEngine.evaluate
+    generate, evaluate, fit = TransformersSampler.generate, RolloutEngine.evaluate, ATGRPOTrainer.train
 
-    def build_and_watch(*args: Any, **kwargs: Any) -> PeftModel:
-        model = build(*args, **kwargs)
-        digests = [_digest_base(model)]
-        finish = train.RunReport.finish
-
-        def finish_and_compare(*report: Any) -> None:
-            digests.append(_digest_base(model))
-            (folder / BASE_DIGESTS).write_text(json.dumps(digests))
-            finish(*report)
-
-        train.RunReport.finish = finish_and_compare  # type: ignore[method-assign]
-        return model
-
-    def evaluate_and_record(*args: Any) -> list[Any]:
-        episodes = evaluate(*args)
-        with (folder / EVALUATED).open("a") as file:
-            file.writelines(episode.to_json() + "\n" for episode in episodes)
-        return episodes
-
-    train.build_policies = build_and_watch
-    RolloutEngine.evaluate = evaluate_and_record  # type: ignore[method-assign]
-    train.TransformersSampler = functools.partial(TapedSampler, folder / TAPE)  # type: ignore[assignment,misc]
-
-
-class TapedSampler(TransformersSampler):
-    """Writes down every request and every token that it samples."""
-
-    def __init__(self, tape: Path, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._tape = tape
-
-    def generate(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
-        results = super().generate(requests)
-        with self._tape.open("a") as file:
+    def generate_and_record(self: Any, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
+        results = generate(self, requests)
+        with (folder / TAPE).open("a") as file:
             for request, completions in zip(requests, results, strict=True):
                 entry = {
                     "step": completions[0].version,
@@ -108,6 +81,22 @@ class TapedSampler(TransformersSampler):
                 file.write(json.dumps(entry) + "\n")
         return results
 
+    def evaluate_and_record(self: Any, *args: Any) -> list[Episode]:
+        episodes = evaluate(self, *args)
+        with (folder / EVALUATED).open("a") as file:
+            file.writelines(episode.to_json() + "\n" for episode in episodes)
+        return episodes
+
+    def fit_and_compare(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = _digest_base(self.model)
+        result = fit(self, *args, **kwargs)
+        (folder / BASE_DIGESTS).write_text(json.dumps([before, _digest_base(self.model)]))
+        return result
+
+    TransformersSampler.generate = generate_and_record  # type: ignore[method-assign]
+    RolloutEngine.evaluate = evaluate_and_record  # type: ignore[method-assign]
+    ATGRPOTrainer.train = fit_and_compare
+
 
 def _digest_base(model: PeftModel) -> str:
     digest = hashlib.sha256()
@@ -117,7 +106,7 @@ def _digest_base(model: PeftModel) -> str:
     return digest.hexdigest()
 
 
-# ---- faults, for negative controls
+# ---- faults, for negative controls and for what only another machine shows
 
 
 def _forget_moments() -> None:
@@ -140,8 +129,13 @@ def _serve_stale_adapters() -> None:
     MergedPolicies.model = functools.lru_cache(fold)  # type: ignore[assignment,method-assign]
 
 
+def _take_the_cages_away() -> None:
+    registry.Kind.unavailable = lambda kind: "the kernel has no Landlock"  # type: ignore[method-assign]
+
+
 FAULTS: dict[str, Callable[[], None]] = {
     "moments not restored": _forget_moments,
     "adapters not restored": _forget_adapters,
     "stale adapters": _serve_stale_adapters,
+    "no cage": _take_the_cages_away,
 }

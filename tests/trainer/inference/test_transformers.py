@@ -95,7 +95,9 @@ def test_logprobs_are_those_of_a_plain_forward_pass(model: PeftModel, encoder: P
 
 
 def test_logprobs_follow_the_adapter_however_it_was_changed(model: PeftModel, encoder: PromptEncoder) -> None:
-    """Folded copies are compared by value: a stale one would answer for weights that are gone."""
+    """UC-154: an adapter that moved is an adapter that answers. Folded copies are compared by value: a stale one would
+    answer for weights that are gone.
+    """
     sampler = TransformersSampler(model, stop_token_ids=NEVER, pad_id=0, merge=True)
     request = asked(encoder, PROMPTS[0])
     (before,) = sampler.generate([request])

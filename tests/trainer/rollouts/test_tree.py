@@ -71,7 +71,7 @@ def test_a_group_is_k_answers_to_one_token_identical_prompt() -> None:
 
 def test_every_role_s_siblings_carry_their_own_rewards_also_for_the_second_role_of_a_turn() -> None:
     """The tool is paid -d/10; the planner d/9 - d/100. A group that carried the first sample's reward would be
-    constant.
+    constant. UC-116: each turn's reward stays with the reply that earned it.
     """
     tool, planner, *_ = grow(by_sibling).groups
     assert (tool.role, planner.role) == ("tool", "planner")
