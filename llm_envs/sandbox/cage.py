@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -39,6 +39,11 @@ class Cage(Protocol):
 
         `compile_once`: codes that are worth keeping compiled, in this batch or for the next.
         """
+        ...
+
+    @property
+    def outdated(self) -> bool:
+        """Whether a fresh one would serve better."""
         ...
 
     def stop(self) -> None:
@@ -156,11 +161,15 @@ class Conversation:
 class RunnerProcess:
     """A cage whose runner is a child process of ours."""
 
-    def __init__(self, config: dict[str, wire.Value], place: str | None = None) -> None:
-        """Start a runner, with a folder of its own in `place`. Raises SandboxError where it refuses the configuration.
+    def __init__(
+        self, config: dict[str, wire.Value], place: str | None = None, outdated: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Start a runner, with a folder of its own in `place`; `outdated` tells when another would serve better.
 
-        Raises CageLostError where it dies, OSError where it cannot be started at all.
+        Raises SandboxError where it refuses the configuration, CageLostError where it dies, OSError where it cannot be
+        started at all.
         """
+        self._outdated = outdated
         self._folder = tempfile.mkdtemp(prefix="llm-envs-sandbox-", dir=place)
         try:
             self._process = _start(self._folder)
@@ -185,6 +194,11 @@ class RunnerProcess:
             yield from self._conversation.run(programs, compile_once)
         except CageLostError as error:
             raise CageLostError(self._last_words() or str(error)) from error
+
+    @property
+    def outdated(self) -> bool:
+        """See `Cage`."""
+        return self._outdated()
 
     def stop(self) -> None:
         """See `Cage`. The runner ends its program and removes its folder; then our `run` finds its stream closed."""

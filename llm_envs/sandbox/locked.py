@@ -32,6 +32,7 @@ from pathlib import Path
 
 from llm_envs.sandbox.base import SandboxError
 from llm_envs.sandbox.cage import Cage, RunnerProcess
+from llm_envs.sandbox.imports import Imports
 from llm_envs.sandbox.pool import RECYCLE_AFTER, PooledSandbox
 from llm_envs.sandbox.runner import wire
 
@@ -86,7 +87,7 @@ class LockedSandbox(PooledSandbox):
         super().__init__("locked", GUARANTEES, partial(_start, newest_abi), slots=slots, recycle_after=recycle_after)
 
 
-def _start(newest_abi: int) -> Cage:
+def _start(newest_abi: int, imports: Imports) -> Cage:
     from llm_envs.sandbox.runner.confine import passable
 
     uid = unused_uid()
@@ -99,7 +100,9 @@ def _start(newest_abi: int) -> Cage:
     # the folder is called by its path, too: another uid must be able to get there
     places = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108  # mkdtemp makes the folder
     place = next((place for place in places if uid is not None and passable(place)), None)
-    return RunnerProcess({"confinement": confinement}, place)
+    preload = imports.usual
+    config: dict[str, wire.Value] = {"confinement": confinement, "preload": tuple(sorted(preload))}
+    return RunnerProcess(config, place, outdated=lambda: not imports.usual <= preload)
 
 
 def readable_paths() -> list[str]:

@@ -18,6 +18,7 @@ from llm_envs.sandbox.base import Outcome, Program, SandboxError, Status
 from llm_envs.sandbox.cage import Cage, CageLostError
 from llm_envs.sandbox.calls import Call, Task
 from llm_envs.sandbox.encoding import Key, checked
+from llm_envs.sandbox.imports import Imports
 
 logger = logging.getLogger(__name__)
 
@@ -31,12 +32,13 @@ _LONGEST_BATCH = 32
 class Pool:
     """The queue and its slots, which grow as they are needed."""
 
-    def __init__(self, name: str, start: Callable[[], Cage], slots: int, recycle_after: int) -> None:
+    def __init__(self, name: str, start: Callable[[Imports], Cage], slots: int, recycle_after: int) -> None:
         """Start nothing yet.
 
         Args:
             name: what threads and errors call it.
-            start: makes a cage, in the thread that will use it. Raises CageLostError, SandboxError or OSError.
+            start: makes a cage, in the thread that will use it, with the imports that programs were seen to use at
+                hand. Raises CageLostError, SandboxError or OSError.
             slots: cages at once, at most.
             recycle_after: runs after which a cage is replaced by a fresh one.
         """
@@ -54,6 +56,7 @@ class Pool:
         self._threads: list[threading.Thread] = []
         self._cages: set[Cage] = set()
         self._idle = 0
+        self._imports = Imports()
         self._usual_s = _BATCH_S / 4
 
     def submit(self, programs: Sequence[Program]) -> Future[list[Outcome]]:
@@ -63,6 +66,8 @@ class Pool:
             if self._closed:
                 raise SandboxError(f"the sandbox {self._name!r} is closed: get a new one from get_sandbox")
             self._queue.extend(call.tasks)
+            for task in call.tasks:
+                self._imports.note(task.program.code)
             while len(self._threads) < self._slots and self._idle < len(self._queue):
                 name = f"sandbox-{self._name}-{len(self._threads)}"
                 self._threads.append(threading.Thread(target=self._serve, name=name, daemon=True))
@@ -110,7 +115,7 @@ class Pool:
     def start(self) -> Cage:
         """A fresh cage. Raises CageLostError where it dies at once, SandboxError where it cannot be had here."""
         try:
-            cage = self._start()
+            cage = self._start(self._imports)
         except OSError as error:  # no process, no room for a folder: perhaps only now
             raise CageLostError(f"{type(error).__name__}: {error}") from error
         self.enter(cage)
@@ -200,7 +205,7 @@ class _Slot:
             for task in batch[answered:]:
                 task.call.fail(SandboxError(f"the sandbox failed: {error!r}"))
         self._runs += answered
-        if worn or self._runs >= self._pool.recycle_after:
+        if worn or self._runs >= self._pool.recycle_after or (self._cage is not None and self._cage.outdated):
             self.end()
 
     def end(self) -> None:
@@ -219,7 +224,7 @@ class PooledSandbox:
         self,
         name: str,
         guarantees: frozenset[str],
-        start: Callable[[], Cage],
+        start: Callable[[Imports], Cage],
         *,
         slots: int | None = None,
         recycle_after: int = RECYCLE_AFTER,

@@ -3,43 +3,79 @@
 Nothing is imported or opened here that could have been before the fork: this is the time that every program pays.
 """
 
+from __future__ import annotations
+
 import marshal
 import os
 import resource
-import traceback
-from mmap import mmap
-from typing import NamedTuple, NoReturn
+import sys
 
 from . import program, wire
-from .confine import STDLIB_FD, Confinement
+from .confine import STDLIB_FD
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mmap import mmap
+    from typing import NoReturn
+
+    from .confine import Confinement
 
 UNCONFINED = 97  # exit code of a fork that never reached its program
 OPEN_FILES = 64
 
 
-class Request(NamedTuple):
+class Request:
     """The header of a request; see `wire.REQUEST`."""
 
-    kind: int
-    body_bytes: int
-    stdin_bytes: int
-    cpu_s: float
-    wall_s: float
-    memory_bytes: int
-    processes: int
-    output_bytes: int
+    __slots__ = (
+        "body_bytes", "cpu_s", "kind", "memory_bytes", "output_bytes", "processes", "stdin_bytes", "wall_s",
+    )  # fmt: skip
+
+    def __init__(  # noqa: PLR0917  # in the order of the wire
+        self,
+        kind: int,
+        body_bytes: int,
+        stdin_bytes: int,
+        cpu_s: float,
+        wall_s: float,
+        memory_bytes: int,
+        processes: int,
+        output_bytes: int,
+    ) -> None:
+        """Sizes in bytes, times in seconds."""
+        self.kind, self.body_bytes, self.stdin_bytes = kind, body_bytes, stdin_bytes
+        self.cpu_s, self.wall_s, self.memory_bytes = cpu_s, wall_s, memory_bytes
+        self.processes, self.output_bytes = processes, output_bytes
 
 
-class Job(NamedTuple):
+class Job:
     """What a fork inherits for one program."""
 
-    request: Request
-    inbox: mmap  # body, then standard input
-    kept: mmap | None  # marshalled (source, code) of an earlier request
-    folder: str
-    base_bytes: int  # address space of the runner itself
-    confinement: Confinement | None
-    entered: mmap  # one byte, shared with the supervisor: 1 once the cage is closed
+    __slots__ = ("base_bytes", "confinement", "entered", "folder", "inbox", "kept", "request")
+
+    def __init__(  # noqa: PLR0917  # made in one place
+        self,
+        request: Request,
+        inbox: mmap,
+        kept: mmap | None,
+        folder: str,
+        base_bytes: int,
+        confinement: Confinement | None,
+        entered: mmap,
+    ) -> None:
+        """Take it together.
+
+        Args:
+            request: limits and sizes.
+            inbox: body, then standard input.
+            kept: marshalled (source, code) of an earlier request.
+            folder: where the program may write.
+            base_bytes: address space of the runner itself.
+            confinement: the cage, where the runner makes one.
+            entered: one byte, shared with the supervisor: 1 once the cage is closed.
+        """
+        self.request, self.inbox, self.kept, self.folder = request, inbox, kept, folder
+        self.base_bytes, self.confinement, self.entered = base_bytes, confinement, entered
 
 
 def become(job: Job, stdin: int, stdout: int, stderr: int) -> NoReturn:
@@ -55,8 +91,8 @@ def become(job: Job, stdin: int, stdout: int, stderr: int) -> NoReturn:
         job.entered[0] = 1
         job.entered.close()  # out of reach: a program may not claim that its cage failed
         code = _run(job)
-    except BaseException:  # noqa: BLE001  # the boundary of a process: whatever it was is told on stderr and ends here
-        traceback.print_exc()
+    except BaseException as error:  # noqa: BLE001  # the boundary of a process: it is told on stderr and ends here
+        sys.__excepthook__(type(error), error, error.__traceback__)
     finally:
         os._exit(code)
 
@@ -80,17 +116,17 @@ def _confine(confinement: Confinement | None) -> None:
 
 def _run(job: Job) -> int:
     """The exit code of the program, or of compiling it."""
-    kind, body_bytes, _, _, _, memory_bytes, _, _ = job.request
-    source, files, argv = marshal.loads(memoryview(job.inbox)[:body_bytes])
+    request = job.request
+    source, files, argv = marshal.loads(memoryview(job.inbox)[: request.body_bytes])
     code = None
-    if kind == wire.RUN_KEPT and job.kept is not None:
+    if request.kind == wire.RUN_KEPT and job.kept is not None:
         source, code = marshal.loads(job.kept)
         job.kept.close()
     job.inbox.close()  # it would count as the program's memory
     for name, text in files:
         with open(name, "w", encoding="utf-8", errors="replace", newline="") as file:
             file.write(text)
-    program.limit_memory(job.base_bytes + memory_bytes)
-    if kind == wire.COMPILE:
-        return program.run_compiler(source)
+    program.limit_memory(job.base_bytes + request.memory_bytes)
+    if request.kind == wire.COMPILE:
+        return program.run_compiler(source, job.folder)
     return program.run_main(source, code, argv, job.folder)

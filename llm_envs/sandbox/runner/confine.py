@@ -1,12 +1,15 @@
 """The cage of one program, prepared once in the runner and entered in every fork. What it holds is in `locked`."""
 
+from __future__ import annotations
+
 import os
-import signal
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
 
 from . import landlock, libc, seccomp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 STDLIB_FD = 3  # where a program keeps the handle of a standard library that it could not reach by its path
 
@@ -81,17 +84,17 @@ class Confinement:
 
     def _plan(self) -> tuple[Callable[[], object], ...]:
         """What `enter` does, bound to its arguments: that leaves the least to do in a fork."""
-        tie_to_runner = libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+        tie_to_runner = libc.prctl(libc.PR_SET_PDEATHSIG, libc.SIGKILL)
         restrict = landlock.restrict(self._ruleset)
         if self._uid is None:
             be_measured = libc.prctl(libc.PR_SET_DUMPABLE, 1)  # by the runner, which has the same uid
             last = () if self.scoped else (seccomp.OwnSignalsFilter().install,)
             return (be_measured, tie_to_runner, restrict, *last)
-        ids = (self._uid,) * 3
+        uid = self._uid
         return (
-            *(partial(os.fchmod, stream, 0o666) for stream in range(3)),  # /dev/stdin opens a pipe of the runner's anew
-            partial(os.setresgid, *ids),
-            partial(os.setresuid, *ids),
+            *(lambda stream=stream: os.fchmod(stream, 0o666) for stream in range(3)),  # for /dev/stdin to open
+            lambda: os.setresgid(uid, uid, uid),
+            lambda: os.setresuid(uid, uid, uid),
             tie_to_runner,  # after the change of uid, which would clear it
             restrict,
         )

@@ -1,9 +1,15 @@
 """The few system calls that Python's `os` does not offer, through the C library already in the process."""
 
+from __future__ import annotations
+
 import ctypes
 import os
-from collections.abc import Callable
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIGKILL, SIGTERM = 9, 15
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22

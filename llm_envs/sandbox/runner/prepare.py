@@ -1,19 +1,22 @@
 """What the runner's process does once, before its first fork, so that no fork has to."""
 
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal` would bring `enum` along
 import builtins
-import importlib
 import os
 import resource
-import signal
 import sys
 from _sitebuiltins import Quitter, _Helper
-from types import FrameType
 
 from . import child, libc, watch
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import FrameType
+
 _STACK_BYTES = 512 << 20  # the address space bounds it; recursion 50,000 deep through C code needs about 30 MiB
-# what short programs import often, less what costs every fork more than it saves an import
-_PRELOAD = ("bisect", "collections", "functools", "heapq", "itertools", "math", "operator", "re", "string")
 _ENVIRONMENT = ("HOME", "LANG", "PATH", "TMPDIR")
 
 
@@ -26,13 +29,15 @@ def prepare_process() -> None:
 
     def end(number: int, _frame: FrameType | None) -> None:
         if os.getpid() == runner:
-            signal.signal(number, signal.SIG_IGN)  # once is enough
+            _signal.signal(number, _signal.SIG_IGN)  # once is enough
             raise SystemExit
-        signal.signal(number, signal.SIG_DFL)  # a program, or a process of one: forks do not spend time on this before
+        _signal.signal(
+            number, _signal.SIG_DFL
+        )  # a program, or a process of one: forks do not spend time on this before
         os.kill(os.getpid(), number)
 
-    signal.signal(signal.SIGTERM, end)
-    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGTERM)()
+    _signal.signal(libc.SIGTERM, end)
+    libc.prctl(libc.PR_SET_PDEATHSIG, libc.SIGTERM)()
     for limit, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, watch.FOLDER_BYTES),
@@ -45,10 +50,10 @@ def prepare_process() -> None:
         resource.setrlimit(limit, (value, value))
 
 
-def prepare_interpreter() -> None:
-    """Make this the interpreter that a program expects to wake up in."""
-    for name in _PRELOAD:
-        importlib.import_module(name)
+def prepare_interpreter(preload: Iterable[str]) -> None:
+    """Make this the interpreter that a program expects to wake up in, with these modules imported."""
+    for name in preload:
+        __import__(name)
     builtins.exit, builtins.quit = Quitter("exit", "Ctrl-D"), Quitter("quit", "Ctrl-D")
     builtins.help = _Helper()
     compile("", "", "exec")  # the first call creates the hundred types of syntax trees, a third of a fork's time

@@ -6,7 +6,6 @@ Lists are laid out as binary trees: the kernel walks a filter for every system-c
 import ctypes
 import errno
 import os
-import signal
 
 from . import libc, syscalls
 
@@ -62,7 +61,7 @@ _CONDITIONS: dict[int, Block] = {
         _load(0),
         (_EQUAL, libc.PR_SET_PDEATHSIG, 0, 4),
         _load(1),
-        (_EQUAL, signal.SIGKILL, 1, 0),
+        (_EQUAL, libc.SIGKILL, 1, 0),
         *_NO,
         *_YES,
         *_one_of(0, _PRCTLS),

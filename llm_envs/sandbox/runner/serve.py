@@ -1,11 +1,12 @@
 """The runner's main loop: it makes its process ready once, then forks one child for each request."""
 
+from __future__ import annotations
+
 import gc
 import marshal
 import os
 import resource
-import traceback
-from collections.abc import Sequence
+import sys
 from mmap import MADV_DONTNEED, mmap
 
 from . import wire
@@ -15,6 +16,10 @@ from .prepare import prepare_interpreter, prepare_process
 from .streams import private
 from .supervise import OwnerGoneError, Supervisor
 from .wipe import wipe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 _INBOX_BYTES = 1 << 16
 _PROOF = """
@@ -35,12 +40,18 @@ class _ProofError(Exception):
 class Server:
     """The state that outlives a program: buffers, the prepared cage, the code kept for several inputs."""
 
-    def __init__(self, folder: str, confinement: dict[str, object] | None) -> None:
-        """Make this process ready; `confinement` holds the arguments of `Confinement`. Raises OSError."""
+    def __init__(self, folder: str, confinement: dict[str, object] | None, preload: Iterable[str] = ()) -> None:
+        """Make this process ready. Raises OSError.
+
+        Args:
+            folder: where programs may write; ours to remove at the end.
+            confinement: the arguments of `Confinement`; None where something else holds what programs must not reach.
+            preload: modules to import now instead of in each program that wants them.
+        """
         self.folder = folder
         os.chdir(folder)
         prepare_process()
-        prepare_interpreter()
+        prepare_interpreter(preload)
         self._confinement: Confinement | None = None
         alone = os.getpid() == 1
         if confinement is not None:
@@ -62,14 +73,14 @@ class Server:
             return
         body = wire.pack((_PROOF, (), ()))
         self._inbox[: len(body)] = body
-        request = Request(
-            wire.RUN, len(body), 0, cpu_s=5, wall_s=20, memory_bytes=64 << 20, processes=1, output_bytes=4096
-        )
+        request = Request(wire.RUN, len(body), 0, 5.0, 60.0, memory_bytes=64 << 20, processes=1, output_bytes=4096)
         verdict = self._supervisor.run(self._job(request))
         self._inbox.madvise(MADV_DONTNEED)
         if verdict.status != wire.OK:
             stderr = self._supervisor.stderr
-            raise _ProofError(stderr.buffer[: stderr.size].decode(errors="replace").strip() or repr(verdict))
+            raise _ProofError(
+                stderr.buffer[: stderr.size].decode(errors="replace").strip() or wire.STATUSES[verdict.status]
+            )
 
     def serve(self) -> None:
         """Answer one request. Raises EOFError when there are no more."""
@@ -176,8 +187,8 @@ def _serve_until_the_end(server: Server) -> None:
         except _ProofError as error:
             proven = ending = True
             _write_all([wire.framed(f"-{error}".encode())])
-        except Exception:  # the boundary of a process: the owner reads the last line of this
+        except Exception as error:  # the boundary of a process: the owner reads the last line of this
             if ending:
                 raise
             proven = ending = True
-            traceback.print_exc()
+            sys.__excepthook__(type(error), error, error.__traceback__)

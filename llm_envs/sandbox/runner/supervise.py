@@ -4,15 +4,19 @@ Nothing of a program is ever made into a Python object on this side: requests an
 are cleared, or not inherited, before the next fork. So a program finds nothing of another one in its memory.
 """
 
+from __future__ import annotations
+
 import os
 import select
-import signal
 import time
-from typing import NamedTuple
 
 from . import child, watch, wire
-from .child import Job
+from .libc import SIGKILL
 from .streams import Input, Output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .child import Job
 
 _REQUESTS = 0  # the descriptor on which the owner speaks to us
 _BRIEF_MS = 3  # most programs are over by then and have not filled a pipe: one wake-up for them instead of three
@@ -23,13 +27,14 @@ class OwnerGoneError(Exception):
     """Nobody is left to read a reply."""
 
 
-class Verdict(NamedTuple):
+class Verdict:
     """How a program ended; what it wrote lies in the supervisor's outputs."""
 
-    status: int
-    exit_code: int
-    wall_s: float
-    cpu_s: float
+    __slots__ = ("cpu_s", "exit_code", "status", "wall_s")
+
+    def __init__(self, status: int, exit_code: int, wall_s: float, cpu_s: float) -> None:
+        """See `wire.REPLY`."""
+        self.status, self.exit_code, self.wall_s, self.cpu_s = status, exit_code, wall_s, cpu_s
 
 
 class Supervisor:
@@ -131,7 +136,7 @@ class Supervisor:
     def _kill(self) -> None:
         for pid in (-1,) if self._alone else watch.descendants():
             try:
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, SIGKILL)
             except (ProcessLookupError, PermissionError):  # it ended; of all, some are not ours
                 pass
 
@@ -169,6 +174,6 @@ class Supervisor:
         if code == 1 and self.stderr.last_line_starts_with(b"MemoryError"):
             return wire.MEMORY
         # nobody here sent that SIGKILL: it is the kernel's, out of memory; other signals are a crash on the way there
-        if code == -signal.SIGKILL or (code < 0 and peak_bytes > _NEARLY_FULL * request.memory_bytes):
+        if code == -SIGKILL or (code < 0 and peak_bytes > _NEARLY_FULL * request.memory_bytes):
             return wire.MEMORY
         return wire.OK if code == 0 else wire.ERROR

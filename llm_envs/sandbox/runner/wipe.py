@@ -1,8 +1,13 @@
 """Emptying a program's folder at constant depth, since a hostile one may be nested deeper than any path is long."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable
 from itertools import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def wipe(folder: str) -> None:

@@ -8,9 +8,14 @@ requests: a fixed header, standard output, standard error, both raw. Integers ar
 Marshal goes one way only, from the trusted side into the cage (version 2: the same in every Python 3).
 """
 
+from __future__ import annotations
+
 import marshal
 import struct
-from collections.abc import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MARSHAL_VERSION = 2
 

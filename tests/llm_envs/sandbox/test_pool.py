@@ -10,6 +10,7 @@ import pytest
 from llm_envs.sandbox.base import Outcome, Program, SandboxError, Status
 from llm_envs.sandbox.cage import CageLostError
 from llm_envs.sandbox.encoding import Key
+from llm_envs.sandbox.imports import Imports
 from llm_envs.sandbox.pool import PooledSandbox
 
 
@@ -26,17 +27,17 @@ class ScriptedCages:
         self.gate.set()
         self.lock = threading.Lock()
 
-    def start(self) -> "ScriptedCage":
+    def start(self, imports: Imports) -> "ScriptedCage":
         with self.lock:
             if self.refusals:
                 raise self.refusals.pop(0)
             self.started += 1
-        return ScriptedCage(self)
+        return ScriptedCage(self, imports)
 
 
 class ScriptedCage:
-    def __init__(self, cages: ScriptedCages) -> None:
-        self.cages = cages
+    def __init__(self, cages: ScriptedCages, imports: Imports) -> None:
+        self.cages, self.imports, self.preload = cages, imports, imports.usual
         self.stopped = threading.Event()
 
     def run(self, programs: Sequence[Program], compile_once: Collection[Key] = ()) -> Iterator[Outcome]:
@@ -55,6 +56,10 @@ class ScriptedCage:
                 raise ZeroDivisionError
             status = Status(program.code) if program.code in set(Status) else Status.OK
             yield Outcome(status, 0, program.code, wall_s=0.001)
+
+    @property
+    def outdated(self) -> bool:
+        return not self.imports.usual <= self.preload
 
     def stop(self) -> None:
         self.stopped.set()
@@ -181,6 +186,17 @@ def test_a_cage_is_replaced_after_its_number_of_runs(cages: ScriptedCages) -> No
     assert (cages.started, cages.closed) == (4, 3)
     sandbox.close()
     assert cages.closed == 4
+
+
+def test_a_cage_is_replaced_when_programs_come_to_use_other_modules(cages: ScriptedCages) -> None:
+    sandbox = make(cages)
+    for index in range(20):
+        sandbox.run(codes(f"x = {index}"))
+    assert cages.started == 1
+    for index in range(100):
+        sandbox.run(codes(f"import json\nx = {index}"))
+    assert cages.started == 2
+    sandbox.close()
 
 
 def test_a_cancelled_call_drops_what_has_not_started(cages: ScriptedCages) -> None:
