@@ -102,7 +102,7 @@ to the goal).
 | `max_cycles` | None | horizon, 8 for text, 200 if discrete; no cheapest path costs over `max_moves * max_cycles` |
 | `on_invalid` | "noop" | "noop", or "terminate": a reply without an action ends the episode |
 | `split` | "train" | "train", "validation" or "test" |
-| `render_mode` | None | "ansi" or "human" |
+| `render_mode` | None | "ansi", "human" or "rgb_array" |
 | `sandbox` | "auto" | the cage that programs run in, see `llm_envs.sandbox` |
 
 | difficulty | `size` | `walls` | `min_path` |
@@ -133,12 +133,14 @@ from llm_envs.core.env import TextAECEnv
 from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.options import ShellOptions, entry_points, named_options
 from llm_envs.plan_path.discrete import PlanPathView
+from llm_envs.plan_path.picture import draw
 from llm_envs.plan_path.render import show
 from llm_envs.plan_path.task import PlanPathTask
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
 HORIZON = {"text": 8, "discrete": 200}  # a discrete action is one move
+RENDERERS = {"human": show, "rgb_array": draw}
 
 
 @named_options
@@ -178,8 +180,8 @@ def raw_env(
     )
     if discrete:
         view = PlanPathView(task.dials.size, task.dials.weights, diagonal=task.dials.diagonal)
-        return DiscreteAECEnv(task, view, name="plan_path_v0", max_cycles=horizon, renderers={"human": show}, **shell)
-    return TextAECEnv(task, name="plan_path_v0", max_cycles=horizon, renderers={"human": show}, **shell)
+        return DiscreteAECEnv(task, view, name="plan_path_v0", max_cycles=horizon, renderers=RENDERERS, **shell)
+    return TextAECEnv(task, name="plan_path_v0", max_cycles=horizon, renderers=RENDERERS, **shell)
 
 
 env, parallel_env = entry_points(raw_env)

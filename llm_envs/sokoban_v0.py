@@ -101,7 +101,7 @@ the potential).
 | `max_cycles` | None | horizon, 8 for text, 200 if discrete; plans of rooms fit into `max_moves * max_cycles` moves |
 | `on_invalid` | "noop" | "noop", or "terminate": a reply without an action ends the episode |
 | `split` | "train" | "train", "validation" or "test" |
-| `render_mode` | None | "ansi" or "human" |
+| `render_mode` | None | "ansi", "human" or "rgb_array" |
 | `sandbox` | "auto" | the cage that programs run in, see `llm_envs.sandbox` |
 
 `reset(options={"split": ..., "index": ...})` picks a room; `{"task": level}` plays a level given in XSB.
@@ -124,12 +124,14 @@ from llm_envs.core.env import TextAECEnv
 from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.options import ShellOptions, entry_points, named_options
 from llm_envs.sokoban.discrete import SokobanView
+from llm_envs.sokoban.picture import draw
 from llm_envs.sokoban.render import show
 from llm_envs.sokoban.task import SokobanTask
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
 HORIZON = {"text": 8, "discrete": 200}  # a discrete action is one move
+RENDERERS = {"human": show, "rgb_array": draw}
 
 
 @named_options
@@ -171,8 +173,8 @@ def raw_env(
     )
     if discrete:
         view = SokobanView(task.dials.rows, task.dials.cols)
-        return DiscreteAECEnv(task, view, name="sokoban_v0", max_cycles=horizon, renderers={"human": show}, **shell)
-    return TextAECEnv(task, name="sokoban_v0", max_cycles=horizon, renderers={"human": show}, **shell)
+        return DiscreteAECEnv(task, view, name="sokoban_v0", max_cycles=horizon, renderers=RENDERERS, **shell)
+    return TextAECEnv(task, name="sokoban_v0", max_cycles=horizon, renderers=RENDERERS, **shell)
 
 
 env, parallel_env = entry_points(raw_env)

