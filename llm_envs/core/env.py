@@ -245,12 +245,15 @@ class TextAECEnv(AECEnv[str, str, str]):
 
     def _settle(self, agent: str, team: float, transition: Transition[Any], invalid: str | None) -> None:
         local = local_reward(transition.penalties)
-        self.rewards = dict.fromkeys(self.agents, agent_reward(alpha=self.alpha, team=team, local=0.0))
-        self.rewards[agent] = agent_reward(alpha=self.alpha, team=team, local=local)
+        share = agent_reward(alpha=self.alpha, team=team, local=0.0)
+        own = agent_reward(alpha=self.alpha, team=team, local=local)
+        self.rewards = dict.fromkeys(self.agents, share)
+        self.rewards[agent] = own
         cumulative = self._cumulative_rewards
-        cumulative[agent] = 0.0  # `last()` has handed it out before this step
-        for other, reward in self.rewards.items():
-            cumulative[other] += reward
+        if share:
+            for other in cumulative:
+                cumulative[other] += share
+        cumulative[agent] = own  # what it had before, `last()` has handed out before this step
         was, self._solved = self._solved, self.task.solved(self.snapshot)
         if was != self._solved:  # new dicts: those that `last()` gave out stay as they were
             self.infos = {other: {**info, "success": self._solved} for other, info in self.infos.items()}

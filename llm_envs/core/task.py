@@ -6,9 +6,9 @@ state is an immutable value, a fork is a reference, a replay is exact, and a sna
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from llm_envs.core.parsing import Unparsed
 from llm_envs.sandbox.base import Outcome, Program
@@ -28,9 +28,8 @@ class Split(StrEnum):
     TEST = "test"
 
 
-@dataclass(frozen=True, slots=True)
-class Transition(Generic[StateT]):
-    """What an action led to.
+class Transition(NamedTuple, Generic[StateT]):
+    """What an action led to (a tuple, since one is made on every turn).
 
     Attributes:
         state: the state after the action.
@@ -40,8 +39,8 @@ class Transition(Generic[StateT]):
     """
 
     state: StateT
-    penalties: Mapping[str, float] = field(default_factory=dict)
-    info: Mapping[str, Any] = field(default_factory=dict)
+    penalties: Mapping[str, float] = MappingProxyType({})
+    info: Mapping[str, Any] = MappingProxyType({})
 
 
 class Task(Protocol[StateT, ActionT]):

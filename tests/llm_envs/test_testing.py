@@ -58,7 +58,7 @@ class Talkative(LadderTask):
 
 class Generous(LadderTask):
     def apply(self, state: Rung, role: str, action: str, results: Sequence[Outcome]) -> Transition[Rung]:
-        return replace(super().apply(state, role, action, results), penalties={"bonus": 0.1})
+        return super().apply(state, role, action, results)._replace(penalties={"bonus": 0.1})
 
 
 class Overflowing(LadderTask):
@@ -93,12 +93,12 @@ class Clumsy(LadderTask):
 
 class Numerical(LadderTask):
     def apply(self, state: Rung, role: str, action: str, results: Sequence[Outcome]) -> Transition[Rung]:
-        return replace(super().apply(state, role, action, results), info={"array": np.arange(2)})
+        return super().apply(state, role, action, results)._replace(info={"array": np.arange(2)})
 
 
 class Tuples(LadderTask):
     def apply(self, state: Rung, role: str, action: str, results: Sequence[Outcome]) -> Transition[Rung]:
-        return replace(super().apply(state, role, action, results), info={"pair": (1, 2)})
+        return super().apply(state, role, action, results)._replace(info={"pair": (1, 2)})
 
 
 @dataclass
