@@ -5,6 +5,7 @@ A cage that runs its runner elsewhere (in a container, say) needs a `Channel` ov
 
 import logging
 import os
+import secrets
 import select
 import shutil
 import subprocess
@@ -170,12 +171,9 @@ class RunnerProcess:
         started at all.
         """
         self._outdated = outdated
-        self._folder = tempfile.mkdtemp(prefix="llm-envs-sandbox-", dir=place)
-        try:
-            self._process = _start(self._folder)
-        except OSError:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
+        # only named here: were it made here, one would be left whenever we are killed before the runner knows of it
+        self._folder = f"{place or tempfile.gettempdir()}/llm-envs-sandbox-{secrets.token_hex(8)}"
+        self._process = _start(self._folder)
         stdin, stdout, self._stderr = self._streams()
         self._conversation = Conversation(Channel(stdout.fileno(), stdin.fileno()))
         try:

@@ -44,11 +44,12 @@ class Server:
         """Make this process ready. Raises OSError.
 
         Args:
-            folder: where programs may write; ours to remove at the end.
+            folder: where programs may write; made here, and removed at the end.
             confinement: the arguments of `Confinement`; None where something else holds what programs must not reach.
             preload: modules to import now instead of in each program that wants them.
         """
         self.folder = folder
+        os.mkdir(folder, 0o700)
         os.chdir(folder)
         prepare_process()
         prepare_interpreter(preload)
@@ -160,13 +161,26 @@ def _write_all(parts: Sequence[bytes | memoryview]) -> None:
 
 def main() -> None:
     """Serve until the owner closes its end, ends, or asks us to; 0, 1 and 2 are the owner's."""
-    config = marshal.loads(wire.read_framed(_read_exactly))
+    try:
+        config = marshal.loads(wire.read_framed(_read_exactly))
+    except EOFError:  # the owner ended before it had said what it wants
+        return
     try:
         server = Server(**config)
     except OSError as error:
+        _remove_empty(config["folder"])
         _write_all([wire.framed(f"-{error}".encode())])
-        return
-    _serve_until_the_end(server)
+    except SystemExit:  # the owner ended meanwhile
+        _remove_empty(config["folder"])
+    else:
+        _serve_until_the_end(server)
+
+
+def _remove_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:  # it was never made
+        pass
 
 
 def _serve_until_the_end(server: Server) -> None:

@@ -5,14 +5,10 @@ An attack that never came to its end, or did not even start, proves nothing: it 
 must be stopped with the status given.
 """
 
-import os
-import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from llm_envs.sandbox.base import Outcome, Program, Status
+from tests.llm_envs.sandbox.target import Target
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,7 @@ class Attack:
     stopped: frozenset[Status] = frozenset()
     limits: dict[str, object] = field(default_factory=dict)
 
-    def program(self, target: "Target") -> Program:
+    def program(self, target: Target) -> Program:
         """The program, aimed."""
         code = self.code
         for name, value in target.places().items():
@@ -69,60 +65,6 @@ def call(what, number, *arguments):
 """
 
 
-@dataclass(frozen=True)
-class Target:
-    """What there is to steal, to damage and to reach outside the cage."""
-
-    folder: Path
-    port: int
-    abstract: str
-    pid: int
-    secret: str
-
-    def places(self) -> dict[str, str]:
-        """Text to put into the programs."""
-        return {
-            "file": str(self.folder / "secret.txt"),
-            "socket": str(self.folder / "socket"),
-            "datagram": str(self.folder / "datagram"),
-            "folder": str(self.folder),
-            "port": str(self.port),
-            "abstract": self.abstract,
-            "pid": str(self.pid),
-            "secret_reversed": self.secret[::-1],  # a program that searches for it must not find itself
-            "checkout": str(Path(__file__).resolve().parents[3]),
-        }
-
-
-@contextmanager
-def target(folder: Path) -> Iterator[Target]:
-    """A folder with a secret that everybody may read, listening sockets, and a secret in the environment."""
-    secret = "hf_" + os.urandom(12).hex()
-    os.environ["HF_TOKEN"] = secret
-    with ExitStack() as stack:
-        stack.callback(os.environ.pop, "HF_TOKEN")
-        (folder / "secret.txt").write_text(secret)
-        folder.chmod(0o777)
-        (folder / "secret.txt").chmod(0o666)
-        abstract = f"llm-envs-{secret[-8:]}"
-        tcp = stack.enter_context(socket.socket())
-        tcp.bind(("127.0.0.1", 0))
-        kinds = (
-            (socket.SOCK_STREAM, str(folder / "socket")),
-            (socket.SOCK_DGRAM, str(folder / "datagram")),
-            (socket.SOCK_STREAM, f"\0{abstract}"),
-        )
-        for kind, address in kinds:
-            unix = stack.enter_context(socket.socket(socket.AF_UNIX, kind))
-            unix.bind(address)
-            if kind == socket.SOCK_STREAM:
-                unix.listen()
-        for name in ("socket", "datagram"):
-            (folder / name).chmod(0o777)
-        tcp.listen()
-        yield Target(folder, tcp.getsockname()[1], abstract, os.getpid(), secret)
-
-
 FILES = (
     Attack("read a file of everybody's", "files", 'attempt("read", lambda: open("<file>").read())'),
     Attack("overwrite a file of everybody's", "files", 'attempt("write", lambda: open("<file>", "w"))'),
@@ -135,7 +77,7 @@ FILES = (
     Attack(
         "read the system's secrets",
         "files",
-        'for p in "/etc/passwd", "/etc/shadow", "/etc/hostname", "/root/.bashrc": attempt(p, lambda: open(p).read())',
+        'for p in "/etc/passwd", "/etc/shadow", "/etc/hostname": attempt(p, lambda: open(p).read())',
     ),
     Attack(
         "list folders",

@@ -10,7 +10,7 @@ from llm_envs.sandbox.base import Sandbox
 from llm_envs.sandbox.locked import LockedSandbox
 from llm_envs.sandbox.locked import unavailable as locked_unavailable
 from llm_envs.sandbox.unsafe import UnsafeSandbox
-from tests.llm_envs.sandbox.attacks import Target, target
+from tests.llm_envs.sandbox.target import Target, target
 
 
 def require_locked() -> None:

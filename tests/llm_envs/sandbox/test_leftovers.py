@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -300,6 +301,22 @@ def test_when_the_owner_is_killed_everything_ends(folders: Path, heir: str) -> N
     finally:
         for pid in heirs:
             os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("delay_s", scaled(fast=[0.005, 0.03, 0.06], long=[step / 200 for step in range(40)]))
+def test_an_owner_killed_while_its_cages_start_leaves_nothing(folders: Path, delay_s: float) -> None:
+    process = owner(
+        "print(flush=True)\nLockedSandbox(slots=2).run([Program(f'print({index})') for index in range(500)])", folders
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(delay_s)
+    started = set(children(process.pid))
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert eventually(lambda: not any(map(alive, started)))
+    assert eventually(lambda: list(folders.iterdir()) == [])
 
 
 def test_a_process_that_ends_without_closing_leaves_nothing(folders: Path) -> None:

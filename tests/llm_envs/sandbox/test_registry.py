@@ -31,8 +31,8 @@ def test_auto_is_the_first_cage_that_works_and_one_instance_for_all() -> None:
 
 
 def test_an_unknown_name_is_told_what_there_is() -> None:
-    with pytest.raises(ValueError, match=r"sandbox name='dokcer': must be one of auto, locked, unsafe"):
-        get_sandbox("dokcer")
+    with pytest.raises(ValueError, match=r"sandbox name='podman': must be one of auto, locked, unsafe"):
+        get_sandbox("podman")
 
 
 def test_nothing_runs_unsafe_but_by_name(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

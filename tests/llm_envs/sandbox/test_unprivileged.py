@@ -29,7 +29,8 @@ for package in ("llm_envs", "tests"):  # without what they import on their own
     sys.modules[package].__path__ = [f"{place}/{package}"]
 from llm_envs.sandbox.base import Program
 from llm_envs.sandbox.locked import LockedSandbox
-from tests.llm_envs.sandbox.attacks import ATTACKS, target
+from tests.llm_envs.sandbox.attacks import ATTACKS
+from tests.llm_envs.sandbox.target import target
 from tests.llm_envs.sandbox.processes import children
 sandbox = LockedSandbox(slots=2, newest_abi=int(sys.argv[2]))
 own = sandbox.run([Program("import os\\nprint(os.getuid())")])[0].stdout.strip()
