@@ -12,7 +12,7 @@ from llm_envs import plan_path_v0
 from llm_envs.play import play
 from llm_envs.players import ReferencePlayer
 
-for options in ({"observation": "local"}, {"roles": "single"}):
+for options in ({"observation": "local"}, {"roles": "single", "weights": 5, "diagonal": True}):
     env = plan_path_v0.env(sandbox="unsafe", max_cycles=3, **options)
     for player in ("random", "weak", "greedy"):
         print(play(env, {"all": ReferencePlayer(player)}, index=None, seed=7, options=options).to_json())
