@@ -18,14 +18,10 @@ from llm_envs.sandbox import Program, SandboxError, Status, describe
 
 HELP = "say what works on this machine and how to get what is missing"
 
-# extra -> (module that shows whether it is installed, what it is for)
+# extra that something here uses -> (module that shows whether it is installed, what it is for)
 EXTRAS = {
     "train": ("trl", "training"),
-    "vllm": ("vllm", "training with a rollout server"),
     "bench": ("openai", "evaluating models behind a server"),
-    "math": ("math_verify", "judging answers to mathematical problems"),
-    "docker": ("docker", "the sandbox in containers"),
-    "data": ("datasets", "public data sets"),
     "classic": ("rlcard", "PettingZoo's classic games"),
     "video": ("moviepy", "videos of episodes"),
     "fast": ("numba", "compiled generators and solvers"),

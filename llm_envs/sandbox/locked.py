@@ -45,14 +45,15 @@ _READABLE = (
 )
 _CAPABILITIES_TO_DROP = (0, 1, 5, 6, 7)  # CHOWN DAC_OVERRIDE KILL SETGID SETUID
 _UIDS = range(1 << 30, (1 << 31) - 1)  # beyond all that systems hand out
+_ELSEWHERE = "run it on Linux on x86_64, or name the sandbox `unsafe` for programs that you trust"
 
 
 def unavailable() -> str | None:
     """Why there is no `locked` cage here, and what would help; None where there is one."""
     if sys.platform != "linux":
-        return f"it needs Linux and this is {sys.platform}: use the `docker` sandbox"
+        return f"it needs Linux and this is {sys.platform}: {_ELSEWHERE}"
     if os.uname().machine != "x86_64":
-        return f"its system-call filter knows x86_64 only and this is {os.uname().machine}: use the `docker` sandbox"
+        return f"its system-call filter knows x86_64 only and this is {os.uname().machine}: {_ELSEWHERE}"
     from llm_envs.sandbox.runner import landlock  # its system calls exist on Linux only
 
     if landlock.abi() == 0:
