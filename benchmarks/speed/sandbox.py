@@ -61,6 +61,7 @@ def compare_trivial(locked: Sandbox, slots: int, count: int, turns: int) -> None
 def compare_inputs(title: str, code: str, locked: Sandbox, turns: int) -> None:
     """One program with several inputs, as a judge runs it."""
     arms: dict[str, Arm] = {"one run each": partial(one_by_one, locked), "one batch": partial(batch, locked)}
+
     def programs(turn: int) -> list[Program]:  # new code in each turn: a cage may still have the last one compiled
         return [Program(f"{code}# {turn}\n", f"{turn} {index}\n") for index in range(INPUTS)]
 

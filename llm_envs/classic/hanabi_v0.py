@@ -123,7 +123,8 @@ def raw_env(
         "max_life_tokens": whole_number("max_life_tokens", max_life_tokens, least=1),
     }
     # OpenSpiel ends the whole process over a deck that is too small.
-    require(hand_size * players <= deck, "hand_size", hand_size, f"at most {deck // players} for a deck of {deck} cards")
+    most = deck // players
+    require(hand_size <= most, "hand_size", hand_size, f"at most {most} for a deck of {deck} cards")
     return classic(
         "hanabi-v5",
         HanabiText(rules=RULES),

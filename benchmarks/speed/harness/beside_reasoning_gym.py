@@ -13,7 +13,7 @@ from llm_envs.core.parsing import last_answer
 from llm_envs.core.task import Split
 
 SIZES, WALLS = (8, 16), 0.2
-CHECKED, SLICE = 200, 20  # grids
+CHECKED, SLICE = 200, 100  # grids
 STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 SIGNS = str.maketrans("XO*#", "#.@G")  # of reasoning-gym, in ours
 

@@ -123,8 +123,9 @@ def test_the_real_trainer_learns_from_two_steps_of_tool_calls(tmp_path: Path) ->
 
 def caller(torch: Any) -> tuple[Any, Any]:
     """A tiny model that has learned to call the tool with one of four words, and its tokenizer."""
-    from at_grpo.tiny import build_model, build_tokenizer
     from trl.chat_template_utils import qwen3_chat_template
+
+    from at_grpo.tiny import build_model, build_tokenizer
 
     plain = build_tokenizer(["x"])
     plain.chat_template = qwen3_chat_template
