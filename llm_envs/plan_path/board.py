@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from llm_envs.core.task import Split
 from llm_envs.plan_path.distances import cost_field, distance_field
-from llm_envs.plan_path.moves import OUTSIDE, Move, Ways, moves_of, targets, targets_past
+from llm_envs.plan_path.moves import OUTSIDE, Move, Ways, moves_of, neighbours, targets, targets_past
 
 MIN_SIZE, MAX_SIZE = 4, 16
 HIGHEST_COST = 9  # one digit a cell
@@ -19,6 +19,12 @@ WALL, FREE, START, GOAL, HERE, HERE_AT_GOAL = "#", ".", "S", "G", "@", "+"
 def plain_costs(size: int) -> tuple[int, ...]:
     """The costs of a grid on which every move costs 1."""
     return (1,) * (size * size)
+
+
+@cache
+def potentials_of(length: int, farthest: int) -> tuple[float, ...]:
+    """The potential at each distance up to `farthest`, where the start is `length` away from the goal."""
+    return tuple([max(0.0, 1.0 - distance / length) for distance in range(farthest + 1)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +66,21 @@ class Board:
         distances: tuple[int, ...] | None = None,
     ) -> "Board":
         """The board with its derived fields; `costs` where cells differ, `distances` where the caller has them."""
-        blocked = frozenset(walls) | {OUTSIDE}
+        blocked = frozenset(walls)
+        if OUTSIDE not in blocked:
+            blocked |= {OUTSIDE}
         if distances is None:
             distances = measure(size, blocked, goal, costs, diagonal=diagonal)
         highest = 1 if costs is None else max(costs)
         costs = plain_costs(size) if costs is None else costs
-        cells = [WALL if cell in blocked else FREE for cell in range(size * size)]
-        if highest > 1:
-            cells = [mark if cost == 1 else str(cost) for mark, cost in zip(cells, costs, strict=True)]
+        cells = [FREE] * len(costs) if highest == 1 else [FREE if cost == 1 else str(cost) for cost in costs]
+        cells.append(FREE)  # the place of `OUTSIDE`, which is -1 and in no row
+        for cell in blocked:
+            cells[cell] = WALL
         cells[start], cells[goal] = START, GOAL
-        rows = ("".join(cells[first : first + size]) for first in range(0, size * size, size))
-        length = distances[start]
-        potentials = tuple([max(0.0, 1.0 - distance / length) for distance in range(max(distances) + 1)])
+        line = "".join(cells)
+        rows = [line[first : first + size] for first in range(0, size * size, size)]
+        potentials = potentials_of(distances[start], max(distances))
         text = "\n".join(rows)
         return cls(size, blocked, start, goal, costs, diagonal, highest, distances, potentials, text)
 
@@ -107,7 +116,9 @@ def measure(
 ) -> tuple[int, ...]:
     """The distances of a board."""
     ways = targets_past(size, blocked) if diagonal else targets(size)
-    return distance_field(ways, blocked, goal) if costs is None else cost_field(ways, blocked, goal, costs)
+    if costs is not None:
+        return cost_field(ways, blocked, goal, costs)
+    return distance_field([way.values() for way in ways] if diagonal else neighbours(size), blocked, goal)
 
 
 class Walk(NamedTuple):
@@ -153,13 +164,13 @@ def legal_moves(board: Board, cell: int) -> list[Move]:
 
 def shortest_moves(board: Board, cell: int, limit: int) -> list[Move]:
     """The first `limit` moves of a cheapest path to the goal; among equals the first in the order of `Board.moves`."""
-    ways, distances, costs = board.ways, board.distances, board.costs
+    ways, distances, costs, blocked, goal = board.ways, board.distances, board.costs, board.blocked, board.goal
     moves: list[Move] = []
-    while cell != board.goal and len(moves) < limit:
-        move, cell = next(
-            (move, target)
-            for move, target in ways[cell].items()
-            if target not in board.blocked and distances[target] + costs[target] == distances[cell]
-        )
-        moves.append(move)
+    while cell != goal and len(moves) < limit:
+        distance = distances[cell]
+        for move, target in ways[cell].items():
+            if target not in blocked and distances[target] + costs[target] == distance:
+                moves.append(move)
+                cell = target
+                break  # one of them always does, since the goal can be reached
     return moves

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from llm_envs.core.task import Split
 from llm_envs.plan_path.board import Board, measure
@@ -37,8 +38,9 @@ class Dials:
     def seed(self) -> str:
         """What chance depends on beside split and index; `max_path` only chooses among what is drawn."""
         plain = f"{self.size}:{self.walls}:{self.min_path}"
-        options = f":weights={self.weights}:diagonal={self.diagonal}"
-        return plain + options if self.weights > 1 or self.diagonal else plain
+        if self.weights == 1 and not self.diagonal:
+            return plain
+        return f"{plain}:weights={self.weights}:diagonal={self.diagonal}"
 
 
 def generate(dials: Dials, split: Split, index: int) -> Board:
@@ -61,8 +63,7 @@ def generate(dials: Dials, split: Split, index: int) -> Board:
     return next(board for board in layouts() if board is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(NamedTuple):
     """An instance without its start; see `Board`. `costs` is None on a plain grid."""
 
     blocked: frozenset[int]
@@ -77,11 +78,12 @@ def _draw(dials: Dials, split: Split, rng: random.Random, walls: float, *, corne
     corners = (0, size - 1, size * (size - 1), size * size - 1)
     goal = corners[int(rng.random() * 4)] if corner else int(rng.random() * size * size)
     cells.remove(goal)
-    blocked = frozenset(_sample(cells, round(walls * size * size), rng)) | {OUTSIDE}
+    blocked = frozenset([OUTSIDE, *_sample(cells, round(walls * size * size), rng)])
     costs = _draw_costs(dials, blocked, goal, rng) if dials.weights > 1 else None
     distances = measure(size, blocked, goal, costs, diagonal=dials.diagonal)
     layout = _Layout(blocked, goal, costs, distances)
-    starts = [cell for cell in cells if dials.min_path <= distances[cell] <= dials.max_path]
+    least, most = dials.min_path, dials.max_path
+    starts = [cell for cell, distance in enumerate(distances) if least <= distance <= most]
     for start in _sample(starts, STARTS_PER_LAYOUT, rng):
         board = _place_start(dials, layout, start)
         if board.split() == split:
@@ -112,11 +114,11 @@ def _place_start(dials: Dials, layout: _Layout, start: int) -> Board:
     return Board.make(dials.size, layout.blocked, start, layout.goal, costs=costs, diagonal=dials.diagonal)
 
 
-def _sample(items: list[int], count: int, rng: random.Random) -> list[int]:
-    """`count` different items, or all of them in random order, by a Fisher-Yates shuffle that stops early."""
-    pool = list(items)
-    count = min(count, len(pool))
-    for place in range(count):
-        other = place + int(rng.random() * (len(pool) - place))
+def _sample(items: list[int], count: int, rng: random.Random) -> Iterator[int]:
+    """`count` different items, or all of them, in random order: a Fisher-Yates shuffle that goes as far as asked."""
+    pool, chance = list(items), rng.random
+    size = len(pool)
+    for place in range(min(count, size)):
+        other = place + int(chance() * (size - place))
         pool[place], pool[other] = pool[other], pool[place]
-    return pool[:count]
+        yield pool[place]

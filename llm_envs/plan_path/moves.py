@@ -38,6 +38,12 @@ def targets(size: int) -> Ways:
     return tuple({move: target(cell, move) for move in MOVES} for cell in range(size * size))
 
 
+@cache
+def neighbours(size: int) -> tuple[tuple[int, ...], ...]:
+    """For each cell the cells beside it, without the moves that lead there: all that a search needs."""
+    return tuple(tuple(cell for cell in ways.values() if cell != OUTSIDE) for ways in targets(size))
+
+
 @lru_cache(maxsize=256)  # one table an instance; 16x16 takes 0.1 MB
 def targets_past(size: int, blocked: frozenset[int]) -> Ways:
     """`targets` of all eight moves on a grid with walls.
