@@ -12,7 +12,7 @@ from llm_envs import plan_path_v0
 from llm_envs.core.parsing import last_answer
 from llm_envs.core.task import Split
 
-SIZES, WALLS = (8, 16), 0.2
+SIZES, LEAST, WALLS = (8, 16), (1, 4), 0.2
 CHECKED, SLICE = 200, 100  # grids
 STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 SIGNS = str.maketrans("XO*#", "#.@G")  # of reasoning-gym, in ours
@@ -29,34 +29,36 @@ class Maker(Protocol):
 def compare_paths(python: str, rounds: int) -> list[Row]:
     """A grid, its prompt and a shortest path through it, beside reasoning-gym's.
 
-    Theirs may have no way, or a way of one move; ours have one of at least four moves and belong to a split.
+    Theirs may have no way, or one of a single move. So the work is equal twice: any grid of theirs beside ours with a
+    way of at least one move, and grids with a way of at least four moves, for which theirs are drawn until one has it.
     """
     peer = Worker(python, "shortest_paths.py")
     try:
-        return [
-            _compare(size, {"llm-envs": _ours(size), "reasoning-gym": _theirs(size, peer)}, rounds) for size in SIZES
-        ]
+        return [_compare(size, least, peer, rounds) for size in SIZES for least in LEAST]
     finally:
         peer.close()
 
 
-def _compare(size: int, makers: dict[str, Maker], rounds: int) -> Row:
+def _compare(size: int, least: int, peer: Worker, rounds: int) -> Row:
+    makers = {"llm-envs": _ours(size, least), "reasoning-gym": _theirs(size, peer)}
     for name, make in makers.items():
         for grid, moves in make(CHECKED)[1]:
             fault = path_fault(grid, moves, size)
             if fault:
                 raise SystemExit(f"{name}: {' '.join(moves)} {fault}\n{grid}")
-    found = medians({name: partial(_seconds, make) for name, make in makers.items()}, rounds)
-    ours, theirs = found.values()
-    return Row(f"Plan-Path {size}x{size}: grid, prompt, path", ours, "reasoning-gym", theirs)
+    found = medians({name: partial(_seconds, make, least) for name, make in makers.items()}, rounds)
+    what = f"Plan-Path {size}x{size}, {least} {'move' if least == 1 else 'moves'} or more: grid, prompt, path"
+    return Row(what, found["llm-envs"], "reasoning-gym", found["reasoning-gym"])
 
 
-def _seconds(make: Maker) -> float:
-    return make(SLICE)[0]
+def _seconds(make: Maker, least: int) -> float:
+    """CPU seconds of a grid that counts: any, or those with a way of so many moves."""
+    seconds, made = make(SLICE)
+    return seconds if least == 1 else seconds * SLICE / sum(len(moves) >= least for _, moves in made)
 
 
-def _ours(size: int) -> Maker:
-    task = plan_path_v0.raw_env(size=size, walls=WALLS, roles="planners", max_moves=256).task
+def _ours(size: int, least: int) -> Maker:
+    task = plan_path_v0.raw_env(size=size, walls=WALLS, min_path=least, roles="planners", max_moves=256).task
     indices, rng = itertools.count(), random.Random(0)
 
     def make_one() -> tuple[Any, str, str]:
