@@ -73,7 +73,10 @@ class Board(NamedTuple):
         """The board in XSB, one line a row; `levels.parse_level` is the inverse."""
         room = self.room
         symbols, goals, cols = bytearray(room.blank), room.goals, room.cols
-        for cell in cells(self.boxes):
+        boxes = self.boxes
+        while boxes:  # `cells` written out: every turn comes by here
+            cell = boxes.bit_length() - 1
+            boxes ^= 1 << cell
             symbols[cell + cell // cols] = _BOX[goals >> cell & 1]  # one line break a row
         symbols[self.player + self.player // cols] = _PLAYER[goals >> self.player & 1]
         return symbols.decode()
