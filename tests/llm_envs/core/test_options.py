@@ -45,9 +45,9 @@ def test_the_shell_options_are_those_of_the_shell() -> None:
 def test_a_signature_lists_all_options_with_their_defaults() -> None:
     """`help()` and the command line read it."""
     found = options_of(plan_path_v0.env)
-    assert found["walls"] == 0.2
+    assert found["max_moves"] == 20
     assert found["alpha"] == 1.0
-    assert found["max_cycles"] == 8
+    assert found["max_cycles"] is None  # 8, or 200 in the discrete format: its page says so
     assert "shell" not in found
     assert options_of(plan_path_v0.parallel_env) == options_of(plan_path_v0.raw_env) == found
     assert plan_path_v0.env.__name__ == "env"
