@@ -12,6 +12,8 @@ DEMO_ARGS ?=
 PART ?=
 # One script of benchmarks/speed by name, without its folder and suffix.
 TOPIC ?=
+# The Python of an environment with what benchmarks/speed/peers.txt names; without it speed is measured without peers.
+PEERS ?=
 # Two workers, each on one thread, on the two cores that the tests are sized for.
 TEST_WORKERS ?= 2
 
@@ -59,7 +61,7 @@ test-long: $(DEV_STAMP) ## Test everything at full size, for hours; PART picks a
 lint: $(DEV_STAMP) ## Check style, formatting, spelling and the arrows between the packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell llm_envs trainer benchmarks tests *.md *.toml Makefile .ci
+	$(BIN)/codespell llm_envs trainer benchmarks tests docs/*.md *.md *.toml Makefile .ci
 	$(BIN)/lint-imports --no-logo
 
 types: $(DEV_STAMP) ## Check the types of the three packages strictly
@@ -68,7 +70,7 @@ types: $(DEV_STAMP) ## Check the types of the three packages strictly
 SPEED := $(wildcard benchmarks/speed/$(or $(TOPIC),*).py)
 bench: $(DEV_STAMP) ## Measure speed against peers and floors; TOPIC=name runs one script
 	@$(if $(SPEED),,echo "bench: benchmarks/speed holds no $(or $(TOPIC),*).py" >&2; exit 1)
-	set -e; for script in $(SPEED); do $(BIN)/python "$$script"; done
+	set -e; for script in $(SPEED); do PEERS='$(PEERS)' $(BIN)/python "$$script"; done
 
 clean: ## Remove caches and build outputs; the environment and runs/ stay
 	rm -rf build dist .*_cache .hypothesis

@@ -13,11 +13,12 @@ one, says another search. Arms take turns, ratios are of medians, and no instanc
 """
 
 import argparse
+from contextlib import closing
 
 from harness.beside_null import compare_with_null
 from harness.beside_reasoning_gym import compare_paths
 from harness.beside_textarena import compare_games
-from harness.peers import PeerMissingError, add_peers
+from harness.peers import add_peers, start_worker
 from harness.timing import machine, table
 
 
@@ -29,14 +30,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=60, help="turns of each arm")
     options = parser.parse_args()
     rows = compare_with_null(options.rounds)
-    if options.peers is None:
-        print("no --peers: comparisons with textarena and reasoning-gym are left out")
-    else:
-        for compare in (compare_games, compare_paths):
-            try:
-                rows += compare(options.peers, options.rounds)
-            except PeerMissingError as missing:
-                print(f"left out, since {missing}")
+    for program, compare in (("textarena_games.py", compare_games), ("shortest_paths.py", compare_paths)):
+        worker = start_worker(options.peers, program)
+        if worker is not None:
+            with closing(worker):
+                rows += compare(worker, options.rounds)
     print(f"{machine()}\n\n{table(rows, markdown=options.markdown)}")
 
 

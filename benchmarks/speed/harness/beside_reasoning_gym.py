@@ -26,17 +26,13 @@ class Maker(Protocol):
     def __call__(self, count: int) -> tuple[float, list[Path]]: ...
 
 
-def compare_paths(python: str, rounds: int) -> list[Row]:
+def compare_paths(peer: Worker, rounds: int) -> list[Row]:
     """A grid, its prompt and a shortest path through it, beside reasoning-gym's.
 
     Theirs may have no way, or one of a single move. So the work is equal twice: any grid of theirs beside ours with a
     way of at least one move, and grids with a way of at least four moves, for which theirs are drawn until one has it.
     """
-    peer = Worker(python, "shortest_paths.py")
-    try:
-        return [_compare(size, least, peer, rounds) for size in SIZES for least in LEAST]
-    finally:
-        peer.close()
+    return [_compare(size, least, peer, rounds) for size in SIZES for least in LEAST]
 
 
 def _compare(size: int, least: int, peer: Worker, rounds: int) -> Row:

@@ -89,16 +89,11 @@ class Series:
         return self.peer.ask("fork", {"game": self.game, "puzzle": match.puzzle, "answers": half, "count": FORKS})[0]
 
 
-def compare_games(python: str, rounds: int) -> list[Row]:
+def compare_games(peer: Worker, rounds: int) -> list[Row]:
     """Turns and copies beside textarena, whose way to branch is `copy.deepcopy`."""
-    peer = Worker(python, "textarena_games.py")
     makers = {"Sudoku 9x9": ("sudoku", sudoku_match), "Sokoban 10x10": ("sokoban", sokoban_match)}
-    try:
-        return [
-            row for name, (game, make) in makers.items() for row in _compare(name, Series(game, make, peer), rounds)
-        ]
-    finally:
-        peer.close()
+    series = {name: Series(game, make, peer) for name, (game, make) in makers.items()}
+    return [row for name, one in series.items() for row in _compare(name, one, rounds)]
 
 
 def _compare(name: str, series: Series, rounds: int) -> list[Row]:

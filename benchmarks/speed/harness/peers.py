@@ -29,6 +29,18 @@ def add_peers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def start_worker(python: str | None, program: str, *arguments: str) -> "Worker | None":
+    """The worker, or None and a line that says what is left out and why."""
+    if python is None:
+        print(f"no --peers: {program} is left out")
+        return None
+    try:
+        return Worker(python, program, *arguments)
+    except PeerMissingError as missing:
+        print(f"left out: {missing}")
+        return None
+
+
 class Worker:
     """A program of `workers/`, run by a Python; it does one named job at a time and says how long it took."""
 
