@@ -2,19 +2,20 @@
 
 import random
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
 from llm_envs.core.errors import require, unknown_choice, whole_number
+from llm_envs.core.move_lists import list_report
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Job, Result, Split, Transition
+from llm_envs.core.tool_use import PROGRAM_OUTPUT, Script, Team, team_roles
 from llm_envs.plan_path.board import Board, shortest_moves, walk
 from llm_envs.plan_path.generator import Dials, generate
 from llm_envs.plan_path.observation import Rules, View, observe_full, observe_local
 from llm_envs.plan_path.players import PLAYERS, reference_reply
 from llm_envs.plan_path.presets import make_dials
-from llm_envs.plan_path.replies import Moves, Script, parse_moves, read_reply
+from llm_envs.plan_path.replies import Moves, parse_moves, read_reply, words_of
 from llm_envs.plan_path.state import State, parse, render
 from llm_envs.sandbox.base import Status
 
@@ -22,21 +23,8 @@ HIT_PENALTY = 0.05
 WASTE_PENALTY = 0.005  # a unit of cost; on a plain grid a step away from the goal wastes two
 MOST_MOVES = 256
 PROGRAM_CPU_S, PROGRAM_WALL_S = 2.0, 10.0
-PROGRAM_OUTPUT = 1 << 14  # bytes; the longest list has under 2 KiB
-REPORT_CHARACTERS = 300  # of what a failed program said
 
 Action = Moves | Script
-
-
-class Team(StrEnum):
-    """Who plays: a tool and a planner, a single agent with the same tool access, or planners without a tool."""
-
-    TEAM = "team"
-    SINGLE = "single"
-    PLANNERS = "planners"
-
-
-_ROLES = {Team.TEAM: ("tool", "planner"), Team.SINGLE: ("solver",), Team.PLANNERS: ("planner",)}
 
 
 class PlanPathTask:
@@ -75,10 +63,8 @@ class PlanPathTask:
         )
         if observation not in set(View):
             raise unknown_choice("observation", observation, View)
-        if roles not in set(Team):
-            raise unknown_choice("roles", roles, Team)
         self.view = View(observation)
-        self.roles: tuple[str, ...] = _ROLES[Team(roles)]
+        self.roles = team_roles(roles)
         self._prompts = {role: "alone" if roles == Team.PLANNERS else role for role in self.roles}
         self._rules = Rules(self.max_moves, self.dials.weights, self.dials.diagonal)
 
@@ -149,7 +135,7 @@ class PlanPathTask:
         moves = parse_moves(result.stdout, diagonal=board.diagonal) if ran else None
         if moves is not None and len(moves) > self.max_moves:
             moves = None
-        report = _report(result, self.max_moves, diagonal=board.diagonal)
+        report = list_report(result, words_of(diagonal=board.diagonal), self.max_moves)
         after = state._replace(candidate=moves, report=report)
         if moves is None:
             return Transition(after, {"program": -1.0}, {"tool_useful": False, "program_ran": ran})
@@ -194,16 +180,3 @@ def _start(dials: Dials, split: Split, index: int) -> State:
 
 def _penalty(each: float, count: int) -> float:
     return max(-1.0, -each * count) if count else 0.0
-
-
-def _report(result: Result, limit: int, *, diagonal: bool) -> str:
-    """What a program did, in words for its author."""
-    if result.status is not Status.OK:
-        said = result.stderr.strip().splitlines()
-        why = f": {said[-1][:REPORT_CHARACTERS]}" if said else ""
-        return f"failed ({result.status}{why})"
-    moves = parse_moves(result.stdout, diagonal=diagonal)
-    if moves is None:
-        return f"printed no list of moves but {result.stdout.strip()[:REPORT_CHARACTERS]!r}"
-    many = f", which are more than the {limit} allowed" if len(moves) > limit else ""
-    return f"printed {' '.join(moves[:limit])}{many}"

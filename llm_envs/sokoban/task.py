@@ -3,13 +3,14 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from llm_envs.core.errors import require, unknown_choice, whole_number
+from llm_envs.core.errors import require, whole_number
+from llm_envs.core.move_lists import list_report
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Job, Result, Split, Transition
+from llm_envs.core.tool_use import PROGRAM_OUTPUT, Script, team_roles
 from llm_envs.sandbox.base import Status
 from llm_envs.sokoban.board import Board, Walk, walk
 from llm_envs.sokoban.deadlocks import assess
@@ -18,28 +19,15 @@ from llm_envs.sokoban.observation import observe
 from llm_envs.sokoban.plans import plan_from
 from llm_envs.sokoban.players import PLAYERS, reference_reply
 from llm_envs.sokoban.presets import make_dials
-from llm_envs.sokoban.replies import Moves, Script, parse_moves, read_reply
+from llm_envs.sokoban.replies import WORDS, Moves, parse_moves, read_reply
 from llm_envs.sokoban.solver import moves_of, solve, tighten
 from llm_envs.sokoban.state import State, parse, render
 
 HIT_PENALTY = 0.05
 MOST_MOVES = 256
 PROGRAM_CPU_S, PROGRAM_WALL_S = 5.0, 15.0  # room for a search that a model writes
-PROGRAM_OUTPUT = 1 << 14  # bytes; the longest list has under 2 KiB
-REPORT_CHARACTERS = 300  # of what a failed program said
 
 Action = Moves | Script
-
-
-class Team(StrEnum):
-    """Who plays: a tool and a planner, a single agent with the same tool access, or planners without a tool."""
-
-    TEAM = "team"
-    SINGLE = "single"
-    PLANNERS = "planners"
-
-
-_ROLES = {Team.TEAM: ("tool", "planner"), Team.SINGLE: ("solver",), Team.PLANNERS: ("planner",)}
 
 
 class SokobanTask:
@@ -81,9 +69,7 @@ class SokobanTask:
         require(isinstance(deadlock_ends, bool), "terminate_on_deadlock", deadlock_ends, "True or False")
         self._deadlock_ends = deadlock_ends
         self._node_budget = whole_number("node_budget", node_budget, least=0)
-        if roles not in set(Team):
-            raise unknown_choice("roles", roles, Team)
-        self.roles: tuple[str, ...] = _ROLES[Team(roles)]
+        self.roles = team_roles(roles)
 
     # ---- instances
 
@@ -144,7 +130,7 @@ class SokobanTask:
         moves = parse_moves(result.stdout) if ran else None
         if moves is not None and len(moves) > self.max_moves:
             moves = None
-        after = state._replace(candidate=moves, report=_report(result, self.max_moves))
+        after = state._replace(candidate=moves, report=list_report(result, WORDS, self.max_moves))
         if moves is None:
             return Transition(after, {"program": -1.0}, {"tool_useful": False, "program_ran": ran})
         went = walk(state.board, moves)
@@ -198,16 +184,3 @@ def _potential(board: Board) -> float:
 
 def _penalty(went: Walk) -> float:
     return max(-1.0, -HIT_PENALTY * went.hits) if went.hits else 0.0
-
-
-def _report(result: Result, limit: int) -> str:
-    """What a program did, in words for its author."""
-    if result.status is not Status.OK:
-        said = result.stderr.strip().splitlines()
-        why = f": {said[-1][:REPORT_CHARACTERS]}" if said else ""
-        return f"failed ({result.status}{why})"
-    moves = parse_moves(result.stdout)
-    if moves is None:
-        return f"printed no list of moves but {result.stdout.strip()[:REPORT_CHARACTERS]!r}"
-    many = f", which are more than the {limit} allowed" if len(moves) > limit else ""
-    return f"printed {' '.join(moves[:limit])}{many}"

@@ -1,16 +1,8 @@
 """What an agent's reply says: placements, or a program whose output is placements."""
 
-from dataclasses import dataclass
-
-from llm_envs.core.parsing import Unparsed, last_answer, last_code_block, strip_thinking
+from llm_envs.core.parsing import Unparsed, last_answer, strip_thinking
+from llm_envs.core.tool_use import Script, read_program
 from llm_envs.sudoku.reading import Answer, read_answer
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A Python program to run in the sandbox."""
-
-    code: str
 
 
 def read_placements(text: str, size: int) -> Answer | Unparsed:
@@ -22,14 +14,6 @@ def read_placements(text: str, size: int) -> Answer | Unparsed:
     if isinstance(found, Unparsed):
         return Unparsed("your reply has no answer tags, and is neither placements nor a grid by itself")
     return found
-
-
-def read_program(text: str) -> Script | Unparsed:
-    """The program in a reply: its last fenced Python block, else its last fenced block."""
-    code = last_code_block(text)
-    if code is None or not code.strip():
-        return Unparsed("your reply holds no fenced block with a Python program")
-    return Script(code)
 
 
 def read_either(text: str, size: int) -> Answer | Script | Unparsed:

@@ -2,13 +2,13 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
 from llm_envs.core.errors import UsageError, require, unknown_choice, whole_number
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Job, Result, Split, Transition
+from llm_envs.core.tool_use import PROGRAM_OUTPUT, Script, failure, output, team_roles
 from llm_envs.sandbox.base import Status
 from llm_envs.sudoku.engine import Engine, get_engine
 from llm_envs.sudoku.generator import Recipe, generate, recipe
@@ -16,26 +16,13 @@ from llm_envs.sudoku.observation import news_of, observe
 from llm_envs.sudoku.players import PLAYERS, reference_reply
 from llm_envs.sudoku.puzzle import play, potential
 from llm_envs.sudoku.reading import Answer, read_answer
-from llm_envs.sudoku.replies import Script, read_reply
+from llm_envs.sudoku.replies import read_reply
 from llm_envs.sudoku.state import State, answer_text, parse, render, rows
 
 ILLEGAL_PENALTY = 0.05
 PROGRAM_CPU_S, PROGRAM_WALL_S = 5.0, 15.0  # room for a search that a model writes
-PROGRAM_OUTPUT = 1 << 14  # bytes; a 16x16 grid as placements has 2 KiB
-REPORT_CHARACTERS = 300  # of what a failed program said
 
 Action = Answer | Script
-
-
-class Team(StrEnum):
-    """Who plays: a tool and a planner, a single agent with the same tool access, or planners without a tool."""
-
-    TEAM = "team"
-    SINGLE = "single"
-    PLANNERS = "planners"
-
-
-_ROLES = {Team.TEAM: ("tool", "planner"), Team.SINGLE: ("solver",), Team.PLANNERS: ("planner",)}
 
 
 class SudokuTask:
@@ -60,9 +47,7 @@ class SudokuTask:
         """
         size = whole_number("size", size, least=1)
         self.recipe = recipe(size, difficulty, blanks, hardest)
-        if roles not in set(Team):
-            raise unknown_choice("roles", roles, Team)
-        self.roles: tuple[str, ...] = _ROLES[Team(roles)]
+        self.roles = team_roles(roles)
         self._engine = get_engine(engine, size)
 
     # ---- instances
@@ -164,10 +149,8 @@ def _penalty(illegal: int) -> float:
 
 def _report(result: Result, answer: Answer | Unparsed, size: int) -> str:
     """What a program did, in words for its author."""
-    if result.status is not Status.OK:
-        said = result.stderr.strip().splitlines()
-        why = f": {said[-1][:REPORT_CHARACTERS]}" if said else ""
-        return f"failed ({result.status}{why})."
+    if failed := failure(result):
+        return f"{failed}."
     if isinstance(answer, Unparsed):
-        return f"printed no placements and no grid ({answer.reason}) but {result.stdout.strip()[:REPORT_CHARACTERS]!r}."
+        return f"printed no placements and no grid ({answer.reason}) but {output(result)}."
     return f"printed:\n{answer_text(answer, size)}"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split
+from llm_envs.core.tool_use import Script
 from llm_envs.plan_path.board import legal_moves, walk
 from llm_envs.plan_path.moves import Move, targets
 from llm_envs.plan_path.players import WEAK_TOWARDS, greedy_moves, oracle_moves, random_moves, weak_moves
-from llm_envs.plan_path.replies import Script
 from llm_envs.plan_path.state import State, parse
 from llm_envs.plan_path.task import PlanPathTask
 from tests.llm_envs.plan_path.strategies import states

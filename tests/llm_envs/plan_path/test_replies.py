@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm_envs.core.parsing import Unparsed
-from llm_envs.plan_path.replies import Script, is_bare_program, parse_moves, read_reply
+from llm_envs.core.tool_use import Script, is_bare_program
+from llm_envs.plan_path.replies import parse_moves, read_reply
 from tests.llm_envs.plan_path.strategies import MOVE_LISTS
 
 LIMIT = 3
@@ -138,4 +139,4 @@ def test_an_answer_of_a_single_agent_wins_over_its_program() -> None:
 def test_a_single_agent_is_told_what_was_missing() -> None:
     refused = read_reply("solver", "hm", LIMIT)
     assert isinstance(refused, Unparsed)
-    assert "neither moves nor a Python program" in refused.reason
+    assert "neither moves nor a program" in refused.reason

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split
+from llm_envs.core.tool_use import Script
 from llm_envs.sokoban.board import MOVES, Board, legal_moves, walk
 from llm_envs.sokoban.deadlocks import assess
 from llm_envs.sokoban.generator import Level
 from llm_envs.sokoban.levels import parse_level
 from llm_envs.sokoban.plans import plan_from
 from llm_envs.sokoban.players import PLAYERS, WEAK_GREEDY, greedy_moves, oracle_moves, random_moves, weak_moves
-from llm_envs.sokoban.replies import Script
 from llm_envs.sokoban.state import State
 from llm_envs.sokoban.task import SokobanTask
 from tests.llm_envs.sokoban.scenes import TWO

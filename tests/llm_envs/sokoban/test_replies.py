@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm_envs.core.parsing import Unparsed
+from llm_envs.core.tool_use import Script
 from llm_envs.sokoban.board import Move
-from llm_envs.sokoban.replies import Script, parse_moves, read_reply
+from llm_envs.sokoban.replies import parse_moves, read_reply
 from tests.llm_envs.sokoban.strategies import MOVE_LISTS
 
 LIMIT = 3

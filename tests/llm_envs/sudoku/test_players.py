@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split
+from llm_envs.core.tool_use import Script
 from llm_envs.sudoku.players import PLAYERS, WEAK_RIGHT, greedy_answer, random_answer, weak_answer
 from llm_envs.sudoku.puzzle import Placement, play
-from llm_envs.sudoku.replies import Script
 from llm_envs.sudoku.state import State
 from llm_envs.sudoku.task import SudokuTask
 from tests.llm_envs.sudoku.boards import SMALL, TASKS, states

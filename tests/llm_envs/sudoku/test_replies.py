@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm_envs.core.parsing import Unparsed
+from llm_envs.core.tool_use import Script
 from llm_envs.sudoku.puzzle import Placement
 from llm_envs.sudoku.reading import Answer
-from llm_envs.sudoku.replies import Script, read_reply
+from llm_envs.sudoku.replies import read_reply
 from tests.llm_envs.sudoku.boards import SMALL_SOLUTION, grid_of
 
 ONE, TWO = Answer((Placement(0, 1),)), Answer((Placement(1, 2),))
