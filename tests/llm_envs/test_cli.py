@@ -129,7 +129,7 @@ def test_a_person_plays_a_role_in_the_terminal(monkeypatch: pytest.MonkeyPatch, 
     assert main([*arguments, "--role", "solver=human"]) == 0
     shown = capsys.readouterr().out
     assert "end it with a line that holds a single dot" in shown
-    assert "not valid: your reply holds neither moves nor a Python program" in shown
+    assert "not valid: your reply holds neither moves nor a program" in shown
     assert "[cycle 2] solver_0 (human)" in shown
 
 
