@@ -4,13 +4,13 @@
 turn only joins strings. `local` is one short line of fixed shape for tiny models.
 """
 
-from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from llm_envs.core.move_news import MOVE_NEWS
 from llm_envs.plan_path.board import FREE, GOAL, HERE, START, WALL
 from llm_envs.plan_path.state import State
 
@@ -54,38 +54,9 @@ def observe_full(state: State, role: str, feedback: str, game: Rules) -> str:
     text = (
         f"{rules(role, size, game)}\n\nThe grid now:\n{board.text_at(position)}\n\n"
         f"You stand at row {row}, column {column}{paid}; the goal is at row {goal_row}, column {goal_column}."
-        f"{_NEWS[role](state)}"
+        f"{MOVE_NEWS[role](state)}"
     )
     return f"{text}\nYour last reply was not valid and had no effect: {feedback}." if feedback else text
-
-
-def _tool_news(state: State) -> str:
-    return state.report and f"\nThe last program {state.report}."
-
-
-def _planner_news(state: State) -> str:
-    if state.candidate is None:
-        return f"\nThere is no list of the tool.{_executed(state)}"
-    return f"\nThe tool's list: {' '.join(state.candidate)}.{_executed(state)}"
-
-
-def _solver_news(state: State) -> str:
-    return _tool_news(state) + _executed(state)
-
-
-def _executed(state: State) -> str:
-    if not state.last_moves:
-        return ""
-    blocked = f" ({state.last_hits} blocked)" if state.last_hits else ""
-    return f"\nThe last moves: {' '.join(state.last_moves)}{blocked}."
-
-
-_NEWS: dict[str, Callable[[State], str]] = {
-    "tool": _tool_news,
-    "planner": _planner_news,
-    "alone": _executed,
-    "solver": _solver_news,
-}
 
 
 def observe_local(state: State, role: str, feedback: str, *, weighted: bool = False) -> str:
