@@ -9,12 +9,14 @@ import json
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from peft import PeftModel
+from tqdm import tqdm
 from transformers.utils.logging import disable_progress_bar
 
 from at_grpo import train
@@ -53,12 +55,13 @@ def command_line(argv: Sequence[str], folder: Path, fault: str) -> None:
 
 def _begin(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (sys.stdout.fileno(), sys.stderr.fileno()):
         os.dup2(output, stream)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     disable_progress_bar()
     torch.set_num_threads(1)  # one thread adds numbers in one order
+    tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which a killed process leaves behind
     flat_env.register_once()
 
 
@@ -93,8 +96,8 @@ def _record(folder: Path) -> None:
         (folder / BASE_DIGESTS).write_text(json.dumps([before, _digest_base(self.model)]))
         return result
 
-    TransformersSampler.generate = generate_and_record  # type: ignore[method-assign]
-    RolloutEngine.evaluate = evaluate_and_record  # type: ignore[method-assign]
+    TransformersSampler.generate = generate_and_record
+    RolloutEngine.evaluate = evaluate_and_record
     ATGRPOTrainer.train = fit_and_compare
 
 
@@ -116,21 +119,21 @@ def _forget_moments() -> None:
         restore(self, checkpoint)
         self.optimizer.state.clear()
 
-    ATGRPOTrainer._load_optimizer_and_scheduler = without_moments  # type: ignore[method-assign]
+    ATGRPOTrainer._load_optimizer_and_scheduler = without_moments
 
 
 def _forget_adapters() -> None:
-    ATGRPOTrainer._load_from_checkpoint = lambda self, checkpoint, model=None: None  # type: ignore[method-assign]
+    ATGRPOTrainer._load_from_checkpoint = lambda self, checkpoint, model=None: None
 
 
 def _serve_stale_adapters() -> None:
     """The sampler folds each adapter in once and never again."""
     fold = MergedPolicies.model
-    MergedPolicies.model = functools.lru_cache(fold)  # type: ignore[assignment,method-assign]
+    MergedPolicies.model = functools.lru_cache(fold)
 
 
 def _take_the_cages_away() -> None:
-    registry.Kind.unavailable = lambda kind: "the kernel has no Landlock"  # type: ignore[method-assign]
+    registry.Kind.unavailable = lambda kind: "the kernel has no Landlock"
 
 
 FAULTS: dict[str, Callable[[], None]] = {

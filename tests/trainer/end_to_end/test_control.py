@@ -14,7 +14,7 @@ STEPS, INSTANCES = 24, 200
 
 
 def settings(folder: Path, base: Path, *, permute: bool) -> TrainConfig:
-    """Enough to triple the success of the warm start."""
+    """Enough to double the success of the warm start."""
     return small(
         folder,
         base,
@@ -24,18 +24,22 @@ def settings(folder: Path, base: Path, *, permute: bool) -> TrainConfig:
     )
 
 
-def successes(run: Path) -> tuple[float, float]:
-    """Share of evaluation episodes that were solved, before and after."""
-    found = [line["eval_success"] for line in look.metrics(run) if "eval_success" in line]
+def before_and_after(run: Path, measure: str) -> tuple[float, float]:
+    """A mean over evaluation episodes, before the first step and after the last."""
+    found = [line[measure] for line in look.metrics(run) if measure in line]
     return found[0], found[-1]
 
 
-def test_success_rises_with_the_rewards_and_not_with_the_same_rewards_permuted(base: Path, tmp_path: Path) -> None:
-    before, after = successes(process.train(settings(tmp_path / "run", base, permute=False)))
-    same_before, permuted = successes(process.train(settings(tmp_path / "control", base, permute=True)))
-    assert same_before == before, "both start from the same policies"
-    assert after >= before + 0.12
-    assert permuted <= before + 0.06
+def test_play_improves_by_the_rewards_and_not_by_the_same_rewards_permuted(base: Path, tmp_path: Path) -> None:
+    """Over four seeds, returns rose by 0.25 to 0.38 and success by 16 to 24 points; permuted, both fell each time."""
+    run = process.train(settings(tmp_path / "run", base, permute=False))
+    control = process.train(settings(tmp_path / "control", base, permute=True))
+    for measure, rise in {"eval_return/planner_0": 0.15, "eval_success": 0.08}.items():
+        before, after = before_and_after(run, measure)
+        start, permuted = before_and_after(control, measure)
+        assert start == before, "both start from the same policies"
+        assert after >= before + rise
+        assert permuted <= before + rise / 2
 
 
 # ---- at full size
@@ -51,12 +55,12 @@ def demo(folder: Path, seed: int, *, permute: bool = False) -> TrainConfig:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_demo_learns_from_other_seeds_too(seed: int, tmp_path: Path) -> None:
-    before, after = successes(process.train(demo(tmp_path / "run", seed)))
+    before, after = before_and_after(process.train(demo(tmp_path / "run", seed)), "eval_success")
     assert before <= 0.25
     assert after >= 0.7
 
 
 @pytest.mark.long
 def test_the_demo_learns_nothing_from_permuted_rewards(tmp_path: Path) -> None:
-    before, after = successes(process.train(demo(tmp_path / "run", 0, permute=True)))
+    before, after = before_and_after(process.train(demo(tmp_path / "run", 0, permute=True)), "eval_success")
     assert abs(after - before) <= 0.1

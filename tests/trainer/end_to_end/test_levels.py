@@ -108,12 +108,13 @@ def test_adapters_of_a_run_differ_between_roles_and_load_in_plain_peft(runs: dic
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_sampler_s_log_probabilities_are_the_trainer_s_in_every_iteration(name: str, runs: dict[str, Path]) -> None:
-    """UC-137; at two temperatures for one policy (L1), too."""
-    gaps = [
-        value for line in look.training(runs[name]) for key, value in line.items() if key.endswith("sampler_gap_max")
-    ]
+    """UC-137: the ratio is 1 where the weights are equal; at two temperatures for one policy (L1), too."""
+    lines = look.training(runs[name])
+    gaps = [value for line in lines for key, value in line.items() if key.endswith("sampler_gap_max")]
     assert len(gaps) == 2 * len(read_config(runs[name] / "checkpoint-2").roles)
     assert 0 < max(gaps) < GAP
+    ratios = [value for line in lines for key, value in line.items() if key.endswith("importance_ratio_max")]
+    assert ratios == pytest.approx([1.0] * len(gaps), abs=0.02)
 
 
 def test_a_sampler_that_serves_the_adapters_of_yesterday_shows_in_the_gap(base: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def one_sided(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_step_on_one_role_leaves_the_other_adapter_and_the_base_bit_equal(one_sided: Path) -> None:
-    """UC-121, UC-029."""
+    """UC-121. With weight decay, which would move an adapter whose gradient is zero instead of absent."""
     first, last = look.adapters(one_sided / "checkpoint-0"), look.adapters(one_sided / "checkpoint-3")
     assert first.keys() == last.keys() == set(ROLES)
     assert all(torch.equal(tensor, first["planner"][name]) for name, tensor in last["planner"].items())

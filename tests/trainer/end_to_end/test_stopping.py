@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,9 @@ from at_grpo.loading import dump_config
 from tests.architecture.paths import ROOT
 from tests.scale import scaled
 from tests.trainer.end_to_end import look, process
-from tests.trainer.end_to_end.settings import ROLES, STEPS, resumable
+from tests.trainer.end_to_end.settings import ROLES, STEPS, STOP, resumable
 
 ENDLESS = 1000
-SAVE_SECONDS = 0.1  # about as long as a save takes, so that kills fall everywhere in it
 LIMIT_S = 200
 
 
@@ -30,15 +30,24 @@ def step_of(checkpoint: Path | None) -> int:
     return int(checkpoint.name.partition("-")[2])
 
 
-def kill_while_saving(config: TrainConfig, after: int, rng: random.Random) -> None:
-    """SIGKILL to a run, a random moment after it has begun one of the checkpoints that follow `after`."""
-    folder = Path(config.run.output_dir)
+def files_written(run: Path, step: int, since: float = 0.0) -> int:
+    """How many files there are in the next two checkpoints after `step` that were written since that time."""
+    count = 0
+    for number in (step + 1, step + 2):
+        for folder, _, names in os.walk(run / f"checkpoint-{number}"):
+            for name in names:
+                with suppress(FileNotFoundError):  # renamed meanwhile
+                    count += (Path(folder) / name).stat().st_mtime >= since
+    return count
+
+
+def kill_while_saving(config: TrainConfig, step: int, files: int) -> None:
+    """SIGKILL to a run that goes on from `step`, when it has written so many files of its next checkpoints."""
+    folder, started = Path(config.run.output_dir), time.time()
     running = process.start("train_once", config, latest_checkpoint(folder), "")
-    begun = folder / f"checkpoint-{after + 1}"
-    while not begun.is_dir():
+    while files_written(folder, step, started) < files:
         assert running.exitcode is None, (folder / process.OUTPUT).read_text()[-3000:]
         time.sleep(0.001)
-    time.sleep(rng.random() * SAVE_SECONDS)
     running.kill()
     running.join()
 
@@ -50,14 +59,15 @@ def test_a_run_killed_while_it_saves_loses_at_most_that_checkpoint_and_goes_on(
     rng = random.Random(0)
     folder = tmp_path / "run"
     endless = resumable(folder, base, steps=ENDLESS, save_steps=1, eval_steps=0, keep_checkpoints=3)
-    kills = torn = step = 0
+    whole = files_written(straight, STOP - 1)
+    step = kills = torn = 0
     while kills < scaled(fast=4, long=20) or torn == 0:
-        kill_while_saving(endless, step, rng)
-        kills += 1
+        kill_while_saving(endless, step, files=rng.randint(1, 2 * whole))
         newest = latest_checkpoint(folder)
         begun = max(map(step_of, folder.glob("checkpoint-*")))
         assert step <= step_of(newest) >= begun - 1
-        step, torn = step_of(newest), torn + (begun > step_of(newest))
+        step = step_of(newest)
+        kills, torn = kills + 1, torn + (begun > step)
         check_complete(folder / f"checkpoint-{step}")
         assert look.adapters(folder / f"checkpoint-{step}").keys() == set(ROLES)
     end = max(step + 1, STEPS)
