@@ -126,7 +126,9 @@ class PolicyTrainer(GRPOTrainer):
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
         """Play the evaluation episodes; TRL's would generate single turns."""
         metrics = {f"eval_{key}": value for key, value in (self._assess() if self._assess else {}).items()}
+        self.model.eval()  # TRL logs what it has gathered in the model's mode, and training may wait for its own line
         self.log(metrics)
+        self.model.train()
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
 
