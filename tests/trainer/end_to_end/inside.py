@@ -105,7 +105,7 @@ def _digest_base(model: PeftModel) -> str:
     digest = hashlib.sha256()
     for name, parameter in sorted(model.named_parameters()):
         if "lora_" not in name:
-            digest.update(name.encode() + parameter.detach().numpy().tobytes())
+            digest.update(name.encode() + parameter.detach().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 

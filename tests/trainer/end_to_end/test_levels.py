@@ -37,12 +37,19 @@ def trajectories(folder: Path, base: Path) -> TrainConfig:
     return small(folder, base, rollout={"grouping": "trajectory"}, optim={"scale_rewards": "group"})
 
 
+def near_the_start(folder: Path, base: Path) -> TrainConfig:
+    config = small(folder, base)
+    return replace(config, policies={name: replace(policy, beta=0.1) for name, policy in config.policies.items()})
+
+
 def two_tools(folder: Path, base: Path) -> TrainConfig:
     return small(folder, base, options={"agents": {"tool": 2}, "max_cycles": 2})
 
 
-SETTINGS = {"L0": l0, "L1": l1, "trajectories": trajectories, "two tools": two_tools}
-POLICIES = {"L0": {"solver"}, "L1": {"team"}, "L2": set(ROLES), "trajectories": set(ROLES), "two tools": set(ROLES)}
+SETTINGS = {"L0": l0, "L1": l1, "trajectories": trajectories, "two tools": two_tools, "KL": near_the_start}
+POLICIES = {"L0": {"solver"}, "L1": {"team"}, "L2": set(ROLES)} | {
+    name: set(ROLES) for name in ("trajectories", "two tools", "KL")
+}
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +163,20 @@ def start_of(split: str, index: int) -> str:
     return str(env.state())
 
 
+def test_an_evaluation_leaves_the_metrics_of_training_to_their_own_line(base: Path, tmp_path: Path) -> None:
+    """Also where it falls between two lines: every sample is in a line of training, and in one only."""
+    run = {"log_steps": 3, "eval_steps": 2, "eval_instances": 5}
+    folder = process.train(small(tmp_path / "run", base, optim={"steps": 3}, run=run))
+    first, second = look.training(folder)
+    assert (first["step"], second["step"]) == (1, 3)
+    samples = json.loads((folder / "training.json").read_text())["samples"]
+    for role in ROLES:
+        assert first[f"{role}/samples"] + 2 * second[f"{role}/samples"] == samples[role]
+    evaluations = [line for line in look.metrics(folder) if "eval_success" in line]
+    assert [line["step"] for line in evaluations] == [0, 2, 3]
+    assert {key for line in evaluations for key in line if not key.startswith("eval_")} == {"step", "epoch"}
+
+
 # ---- groupings
 
 
@@ -166,6 +187,15 @@ def test_whole_episodes_are_compared_by_their_returns(runs: dict[str, Path]) -> 
         assert line["tool/samples"] > 2 * 3, "several turns an episode"
     for line in look.training(runs["L2"]):
         assert line["tool/samples"] == 3 * line["tool/groups"], "in trees each turn is a group"
+
+
+def test_the_distance_to_a_policy_s_own_start_is_nought_at_its_start(runs: dict[str, Path]) -> None:
+    """UC-158."""
+    first, second = look.training(runs["KL"])
+    for role in ROLES:
+        assert first[f"{role}/kl"] == 0.0
+        assert second[f"{role}/kl"] > 1e-4
+    assert not [key for line in look.training(runs["L2"]) for key in line if key.endswith("/kl")]
 
 
 def test_agents_of_one_role_share_its_policy(runs: dict[str, Path]) -> None:

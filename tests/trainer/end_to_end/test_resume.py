@@ -89,6 +89,17 @@ def test_a_finished_run_is_resumed_without_training_on(straight: Path, base: Pat
     assert json.loads((again / "training.json").read_text())["samples"] == json.loads(before)["samples"]
 
 
+def test_a_run_that_was_moved_goes_on_with_the_base_that_it_made(warm: Path, tmp_path: Path) -> None:
+    """`--resume` needs nothing but the folder, wherever it lies now; the base is not made again."""
+    folder = tmp_path / "moved"
+    shutil.copytree(warm, folder)
+    made = (folder / "base" / "model.safetensors").stat().st_mtime_ns
+    assert process.command_line(folder, "train", "--resume", str(folder / "checkpoint-1")) == 0
+    assert (folder / "base" / "model.safetensors").stat().st_mtime_ns == made
+    assert look.distance(look.weights(folder / "checkpoint-2"), look.weights(warm / "checkpoint-2")) == 0.0
+    assert look.metrics(folder) == look.metrics(warm)
+
+
 @pytest.mark.parametrize("fault", ["moments not restored", "adapters not restored"])
 def test_a_resume_that_forgets_something_is_seen(
     fault: str, straight: Path, half: Path, base: Path, tmp_path: Path
