@@ -62,7 +62,7 @@ def small(
             **({"steps": 2, "learning_rate": 4e-3, "scale_rewards": "none", "advantage_factor": 3.0} | (optim or {}))
         ),
         run=RunSection(
-            output_dir=str(folder), **({"save_steps": 100, "log_steps": 1, "keep_checkpoints": 9} | (run or {}))
+            output_dir=str(folder), **({"save_steps": 100, "log_steps": 1, "keep_checkpoints": 99} | (run or {}))
         ),
     )
 
