@@ -81,7 +81,7 @@ class DiscreteAECEnv(TextAECEnv):
 
     def _plan(self, action: Any) -> tuple[Any, tuple[Job, ...]] | None:
         agent = self.agent_selection
-        if not self.agents or action is None or self.terminations[agent] or self.truncations[agent]:
+        if not self.agents or self.terminations[agent] or self.truncations[agent]:
             return super()._plan(action)  # a dead agent leaves, or the call is refused
         if not self.action_spaces[agent].contains(action):
             raise UsageError(f"action={action!r} of {agent}: must be a whole number from 0 to {self.view.actions - 1}.")

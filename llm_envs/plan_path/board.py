@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from llm_envs.core.task import Split
@@ -21,7 +21,7 @@ def plain_costs(size: int) -> tuple[int, ...]:
     return (1,) * (size * size)
 
 
-@cache
+@lru_cache(maxsize=4096)  # with weights there are more pairs than a long run should keep
 def potentials_of(length: int, farthest: int) -> tuple[float, ...]:
     """The potential at each distance up to `farthest`, where the start is `length` away from the goal."""
     return tuple([max(0.0, 1.0 - distance / length) for distance in range(farthest + 1)])

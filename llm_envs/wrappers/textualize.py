@@ -220,7 +220,3 @@ def _choice(argument: str, value: str, allowed: Iterable[str]) -> str:
     if value not in names:
         raise unknown_choice(argument, value, names)
     return value
-
-
-def _modes(game: Game) -> list[str]:
-    return ["ansi", "human", *(["rgb_array"] if getattr(game, "render_mode", None) == "rgb_array" else [])]

@@ -146,19 +146,17 @@ class PolicyTrainer(GRPOTrainer):
             self.model.load_adapter(str(Path(checkpoint) / name), name, is_trainable=True)
         self.model.set_adapter(next(iter(self.policies)))
 
-    def _load_best_model(self) -> None:
-        self._load_from_checkpoint(str(self.state.best_model_checkpoint))
-
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         """Optimizer and schedule; torch restores by position, so the policies' order is checked."""
         if checkpoint is None:
             return
-        saved = [group.get("policy") for group in _load(checkpoint, "optimizer.pt")["param_groups"]]
+        optimizer = _load(checkpoint, "optimizer.pt")
+        saved = [group.get("policy") for group in optimizer["param_groups"]]
         if saved != list(self.policies):
             raise ValueError(
                 f"policies={list(self.policies)}: the checkpoint has {saved}; keep their names and their order"
             )
-        self.optimizer.load_state_dict(_load(checkpoint, "optimizer.pt"))
+        self.optimizer.load_state_dict(optimizer)
         self.lr_scheduler.load_state_dict(_load(checkpoint, "scheduler.pt"))
 
 

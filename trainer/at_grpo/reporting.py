@@ -53,7 +53,8 @@ class RunReport:
         finally:
             self._stop.restore()
         checkpoint = latest_checkpoint(self._folder)
-        if self._stop.requested and checkpoint is not None:
+        unfinished = trainer.state.global_step < trainer.args.max_steps
+        if self._stop.requested and unfinished and checkpoint is not None:
             raise InterruptedRun(checkpoint)
 
     def finish(self, totals: Mapping[str, int], base: str, seconds: Mapping[str, float]) -> None:
