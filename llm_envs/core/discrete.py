@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from llm_envs.core.env import TextAECEnv
 from llm_envs.core.errors import UsageError
-from llm_envs.core.task import Job, Task
+from llm_envs.core.jobs import Job
+from llm_envs.core.task import Task
 
 StateT_contra = TypeVar("StateT_contra", contravariant=True)
 ActionT_co = TypeVar("ActionT_co", covariant=True)

@@ -10,12 +10,13 @@ from pettingzoo import AECEnv
 
 from llm_envs.core.errors import UsageError, require, unknown_choice, whole_number
 from llm_envs.core.instances import InstanceStream
+from llm_envs.core.jobs import Job, arun_jobs, run_jobs
 from llm_envs.core.parsing import Unparsed, clean_text
 from llm_envs.core.rewards import agent_reward, local_reward
 from llm_envs.core.roles import expand_agents, role_of
 from llm_envs.core.spaces import TextObservation, TextSpace
-from llm_envs.core.task import Job, Result, Split, Task, Transition
-from llm_envs.sandbox.base import Sandbox, SandboxError, Status
+from llm_envs.core.task import Split, Task, Transition
+from llm_envs.sandbox.base import Sandbox
 from llm_envs.sandbox.registry import KINDS, get_sandbox
 
 MAX_OBSERVATION = 1 << 17
@@ -185,14 +186,14 @@ class TextAECEnv(AECEnv[str, str, str]):
         planned = self._plan(action)
         if planned is not None:
             parsed, jobs = planned
-            self._commit(parsed, self._jobs_sandbox().run(jobs) if jobs else ())
+            self._commit(parsed, run_jobs(jobs, self._jobs_sandbox) if jobs else ())
 
     async def astep(self, action: str | None) -> None:
         """`step` without blocking the event loop while programs run."""
         planned = self._plan(action)
         if planned is not None:
             parsed, jobs = planned
-            self._commit(parsed, await self._jobs_sandbox().arun(jobs) if jobs else ())
+            self._commit(parsed, await arun_jobs(jobs, self._jobs_sandbox) if jobs else ())
 
     def _jobs_sandbox(self) -> Sandbox:
         sandbox = self.sandbox
@@ -221,10 +222,8 @@ class TextAECEnv(AECEnv[str, str, str]):
             return parsed, ()
         return parsed, self.task.jobs(self.snapshot, role, parsed)
 
-    def _commit(self, parsed: Any, results: Sequence[Result]) -> None:
+    def _commit(self, parsed: Any, results: Sequence[Any]) -> None:
         """Apply the action and settle rewards, flags and turn."""
-        if results and any(result.status is Status.LOST for result in results):
-            raise SandboxError("the sandbox gave a lost program for an outcome; it must raise SandboxError itself.")
         agent = self.agent_selection
         invalid = parsed.reason if isinstance(parsed, Unparsed) else None
         transition: Transition[Any]

@@ -1,4 +1,4 @@
-"""Which instance an episode plays: the one that its caller names, else the next of a private, seeded sequence."""
+"""Which instance an episode plays, and which split a generated one belongs to."""
 
 import hashlib
 import secrets
@@ -12,9 +12,20 @@ from llm_envs.core.task import Split
 INDEX_BITS = 31
 
 
+def split_of_content(content: bytes) -> Split:
+    """The split that a generated instance belongs to, decided by its content alone: 6 of 8 train, 1 validation, 1 test.
+
+    A generator draws until one belongs to the split asked for, so that no content is in two splits, whatever the
+    options. `content` is what makes two instances the same one, without what renaming or mirroring changes.
+    """
+    residue = hashlib.blake2b(content, digest_size=1).digest()[0] % 8
+    return (Split.VALIDATION, Split.TEST)[residue] if residue < 2 else Split.TRAIN
+
+
 @dataclass(frozen=True, slots=True)
 class InstanceStream:
-    """A sequence of instances; a value, so that forks of an environment share no chance.
+    """The instance that the caller of `reset` names, else the next of a private, seeded sequence; a value, so that
+    forks of an environment share no chance.
 
     Attributes:
         entropy: what the sequence is a function of; None until it is seeded or first used.

@@ -10,14 +10,14 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from llm_envs.core.jobs import Job
 from llm_envs.core.parsing import Unparsed
-from llm_envs.sandbox.base import Outcome, Program
+from llm_envs.sandbox.base import Outcome
 
 StateT = TypeVar("StateT")
 ActionT = TypeVar("ActionT")
 
-Job = Program  # what an action may ask the harness to do outside the model's reach
-Result = Outcome
+Result = Outcome  # of a job that is a program
 
 
 class Split(StrEnum):
@@ -83,11 +83,11 @@ class Task(Protocol[StateT, ActionT]):
         ...
 
     def jobs(self, state: StateT, role: str, action: ActionT) -> tuple[Job, ...]:
-        """Programs to run before the action can be applied; usually none."""
+        """Programs to run and answers to judge before the action can be applied; usually none."""
         ...
 
-    def apply(self, state: StateT, role: str, action: ActionT, results: Sequence[Result]) -> Transition[StateT]:
-        """The transition; `results` are those of the jobs, in their order."""
+    def apply(self, state: StateT, role: str, action: ActionT, results: Sequence[Any]) -> Transition[StateT]:
+        """The transition; `results` are those of the jobs, in their order: a `Result` for a program."""
         ...
 
     def potential(self, state: StateT) -> float:

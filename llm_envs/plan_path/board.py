@@ -1,11 +1,11 @@
 """The grid of Plan-Path: walls, costs and walks. Pure; knows nothing of roles, prompts or rewards."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from llm_envs.core.instances import split_of_content
 from llm_envs.core.task import Split
 from llm_envs.plan_path.distances import cost_field, distance_field
 from llm_envs.plan_path.moves import OUTSIDE, Move, Ways, moves_of, neighbours, targets, targets_past
@@ -106,9 +106,8 @@ class Board:
         return f"{self.text[:offset]}{symbol}{self.text[offset + 1 :]}"
 
     def split(self) -> Split:
-        """The split this board belongs to, decided by its text alone: 6 of 8 train, 1 validation, 1 test."""
-        residue = hashlib.blake2b(self.text.encode(), digest_size=1).digest()[0] % 8
-        return (Split.VALIDATION, Split.TEST)[residue] if residue < 2 else Split.TRAIN
+        """The split this board belongs to, decided by its text alone."""
+        return split_of_content(self.text.encode())
 
 
 def measure(

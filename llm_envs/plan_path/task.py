@@ -8,7 +8,7 @@ from typing import Any
 from llm_envs.core.errors import require, unknown_choice, whole_number
 from llm_envs.core.move_lists import list_report
 from llm_envs.core.parsing import Unparsed
-from llm_envs.core.task import Job, Result, Split, Transition
+from llm_envs.core.task import Result, Split, Transition
 from llm_envs.core.tool_use import PROGRAM_OUTPUT, Script, Team, team_roles
 from llm_envs.plan_path.board import Board, shortest_moves, walk
 from llm_envs.plan_path.generator import Dials, generate
@@ -17,7 +17,7 @@ from llm_envs.plan_path.players import PLAYERS, reference_reply
 from llm_envs.plan_path.presets import make_dials
 from llm_envs.plan_path.replies import Moves, parse_moves, read_reply, words_of
 from llm_envs.plan_path.state import State, parse, render
-from llm_envs.sandbox.base import Status
+from llm_envs.sandbox.base import Program, Status
 
 HIT_PENALTY = 0.05
 WASTE_PENALTY = 0.005  # a unit of cost; on a plain grid a step away from the goal wastes two
@@ -95,11 +95,11 @@ class PlanPathTask:
     def parse(self, state: State, role: str, text: str) -> Action | Unparsed:
         return read_reply(role, text, self.max_moves, self._rules.diagonal)
 
-    def jobs(self, state: State, role: str, action: Action) -> tuple[Job, ...]:
+    def jobs(self, state: State, role: str, action: Action) -> tuple[Program, ...]:
         if not isinstance(action, Script):
             return ()
         stdin = state.board.text_at(state.position) if self.view is View.FULL else ""
-        return (Job(action.code, stdin, cpu_s=PROGRAM_CPU_S, wall_s=PROGRAM_WALL_S, output_bytes=PROGRAM_OUTPUT),)
+        return (Program(action.code, stdin, cpu_s=PROGRAM_CPU_S, wall_s=PROGRAM_WALL_S, output_bytes=PROGRAM_OUTPUT),)
 
     def apply(self, state: State, role: str, action: Action, results: Sequence[Result]) -> Transition[State]:
         if isinstance(action, Script):

@@ -29,7 +29,8 @@ class Player(Protocol):
 class ReferencePlayer:
     """A player that the task itself defines, such as its oracle.
 
-    Its chance depends on (seed, state, agent, cycle) only, so that episodes repeat in any order and at any concurrency.
+    Its chance depends on (seed, instance, state, agent, cycle) only, so that episodes repeat in any order and at any
+    concurrency. The instance counts even where the state is the same: all games of tic-tac-toe begin alike.
     """
 
     def __init__(self, name: str, seed: int = 0) -> None:
@@ -40,5 +41,5 @@ class ReferencePlayer:
         raw: Any = env.unwrapped
         if self.name not in raw.task.players:
             raise unknown_choice("player", self.name, raw.task.players)
-        rng = random.Random(f"{self._seed}:{raw.cycle}:{agent}:{observation}")
+        rng = random.Random(f"{self._seed}:{raw.index}:{raw.cycle}:{agent}:{observation}")
         return str(raw.task.reference(self.name, raw.snapshot, raw.roles[agent], rng))

@@ -4,7 +4,6 @@ A room is played backwards: boxes start on the goals and are pulled off, so that
 undoes the pulls, and no seed can fail for want of a solution.
 """
 
-import hashlib
 import heapq
 import itertools
 import random
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from llm_envs.core.instances import split_of_content
 from llm_envs.core.task import Split
 from llm_envs.sokoban.board import Board, Move, Room, cells, shift, spread
 from llm_envs.sokoban.distances import push_distances
@@ -195,17 +195,14 @@ def _pushes(node: _Pulled) -> Iterator[Push]:
 
 
 def split_of(start: Board) -> Split:
-    """The split that a start belongs to, decided by its content alone: 6 of 8 train, 1 validation, 1 test.
-
-    Starts that are mirror images or rotations of one another, or differ only in where in the same area the player
-    stands, have the same content.
-    """
-    residue = hashlib.blake2b(content(start).encode(), digest_size=1).digest()[0] % 8
-    return (Split.VALIDATION, Split.TEST)[residue] if residue < 2 else Split.TRAIN
+    """The split that a start belongs to, the same for all that have its content."""
+    return split_of_content(content(start).encode())
 
 
 def content(start: Board) -> str:
-    """The least of the eight texts that mirroring and rotating a start gives, with the player's area for the player."""
+    """What decides the split of a start: the least of the eight texts that mirroring and rotating it gives, with the
+    player's area for the player. Starts that differ in no more than that have the same content.
+    """
     room = start.room
     reach = spread(1 << start.player, room.floor & ~start.boxes, room.cols)
     # One decimal digit a cell: binary digits read as decimal ones add up without a carry.

@@ -9,9 +9,9 @@ from typing import Any
 from llm_envs.core.errors import require, whole_number
 from llm_envs.core.move_lists import list_report
 from llm_envs.core.parsing import Unparsed
-from llm_envs.core.task import Job, Result, Split, Transition
+from llm_envs.core.task import Result, Split, Transition
 from llm_envs.core.tool_use import PROGRAM_OUTPUT, Script, team_roles
-from llm_envs.sandbox.base import Status
+from llm_envs.sandbox.base import Program, Status
 from llm_envs.sokoban.board import Board, Walk, walk
 from llm_envs.sokoban.deadlocks import assess
 from llm_envs.sokoban.generator import Dials, Level, generate
@@ -95,11 +95,11 @@ class SokobanTask:
     def parse(self, state: State, role: str, text: str) -> Action | Unparsed:
         return read_reply(role, text, self.max_moves)
 
-    def jobs(self, state: State, role: str, action: Action) -> tuple[Job, ...]:
+    def jobs(self, state: State, role: str, action: Action) -> tuple[Program, ...]:
         if not isinstance(action, Script):
             return ()
         stdin = state.board.text + "\n"
-        return (Job(action.code, stdin, cpu_s=PROGRAM_CPU_S, wall_s=PROGRAM_WALL_S, output_bytes=PROGRAM_OUTPUT),)
+        return (Program(action.code, stdin, cpu_s=PROGRAM_CPU_S, wall_s=PROGRAM_WALL_S, output_bytes=PROGRAM_OUTPUT),)
 
     def apply(self, state: State, role: str, action: Action, results: Sequence[Result]) -> Transition[State]:
         if isinstance(action, Script):

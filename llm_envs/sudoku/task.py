@@ -7,9 +7,9 @@ from typing import Any
 
 from llm_envs.core.errors import UsageError, require, unknown_choice, whole_number
 from llm_envs.core.parsing import Unparsed
-from llm_envs.core.task import Job, Result, Split, Transition
+from llm_envs.core.task import Result, Split, Transition
 from llm_envs.core.tool_use import PROGRAM_OUTPUT, Script, failure, output, team_roles
-from llm_envs.sandbox.base import Status
+from llm_envs.sandbox.base import Program, Status
 from llm_envs.sudoku.engine import Engine, get_engine
 from llm_envs.sudoku.generator import Recipe, generate, recipe
 from llm_envs.sudoku.observation import news_of, observe
@@ -80,11 +80,11 @@ class SudokuTask:
     def parse(self, state: State, role: str, text: str) -> Action | Unparsed:
         return read_reply(role, text, state.puzzle.size)
 
-    def jobs(self, state: State, role: str, action: Action) -> tuple[Job, ...]:
+    def jobs(self, state: State, role: str, action: Action) -> tuple[Program, ...]:
         if not isinstance(action, Script):
             return ()
         stdin = rows(state.puzzle.clues) + "\n"
-        return (Job(action.code, stdin, cpu_s=PROGRAM_CPU_S, wall_s=PROGRAM_WALL_S, output_bytes=PROGRAM_OUTPUT),)
+        return (Program(action.code, stdin, cpu_s=PROGRAM_CPU_S, wall_s=PROGRAM_WALL_S, output_bytes=PROGRAM_OUTPUT),)
 
     def apply(self, state: State, role: str, action: Action, results: Sequence[Result]) -> Transition[State]:
         if isinstance(action, Script):

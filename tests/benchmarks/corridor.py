@@ -11,7 +11,7 @@ from typing import Any
 
 from llm_envs.core.env import TextAECEnv
 from llm_envs.core.parsing import Unparsed
-from llm_envs.core.task import Job, Result, Split, Transition
+from llm_envs.core.task import Result, Split, Transition
 from llm_envs.sandbox.base import Outcome, Program, SandboxError, Status
 
 ENV_ID = "tests/corridor-v0"
@@ -41,7 +41,7 @@ class CorridorTask:
     def parse(self, state: State, role: str, text: str) -> str | Unparsed:
         return text if text in {"measure", "step", "wait"} else Unparsed(f"{text!r} is no action")
 
-    def jobs(self, state: State, role: str, action: str) -> tuple[Job, ...]:
+    def jobs(self, state: State, role: str, action: str) -> tuple[Program, ...]:
         return (Program(code=str(state.index)),) if action == "measure" else ()
 
     def apply(self, state: State, role: str, action: str, results: Sequence[Result]) -> Transition[State]:

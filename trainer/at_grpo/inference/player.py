@@ -11,7 +11,8 @@ from at_grpo.tokenization import PromptEncoder
 class PolicyPlayer:
     """An llm_envs `Player` that answers with one sampled reply.
 
-    Its draws depend on (seed, state, agent, cycle) only, so that episodes repeat in any order and at any concurrency.
+    Its draws depend on (seed, instance, state, agent, cycle) only, so that episodes repeat in any order and at any
+    concurrency. The instance counts even where the state is the same: all games of tic-tac-toe begin alike.
     Play many episodes at once, each inside `with player.episode()`, and their requests share batches.
     """
 
@@ -52,7 +53,8 @@ class PolicyPlayer:
         Raises:
             SamplerError: the sampler failed.
         """
-        seed = derive_seed(self._seed, str(env.state()), agent, int(env.unwrapped.cycle))
+        raw = env.unwrapped
+        seed = derive_seed(self._seed, str(raw.index), str(env.state()), agent, int(raw.cycle))
         prompt_ids = self._encoder.encode(observation)
         (completion,) = await self._sampler.sample(SampleRequest(self._policy, prompt_ids, 1, seed, self._params))
         return self._encoder.decode(self._encoder.known(completion.token_ids))

@@ -1,0 +1,1 @@
+"""Families of generated programming problems; `llm_envs.code.families.table` lists them."""

@@ -1,0 +1,1 @@
+"""Families of generated questions; `llm_envs.math.families.table` lists them."""
