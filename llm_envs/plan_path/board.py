@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from llm_envs.core.instances import split_of_content
-from llm_envs.core.task import Split
 from llm_envs.plan_path.distances import cost_field, distance_field
 from llm_envs.plan_path.moves import OUTSIDE, Move, Ways, moves_of, neighbours, targets, targets_past
 
@@ -64,24 +62,20 @@ class Board:
         costs: tuple[int, ...] | None = None,
         diagonal: bool = False,
         distances: tuple[int, ...] | None = None,
+        text: str = "",
     ) -> "Board":
-        """The board with its derived fields; `costs` where cells differ, `distances` where the caller has them."""
+        """The board with its derived fields; `costs` where cells differ, `distances` and `text` where the caller has
+        them.
+        """
         blocked = frozenset(walls)
         if OUTSIDE not in blocked:
             blocked |= {OUTSIDE}
         if distances is None:
             distances = measure(size, blocked, goal, costs, diagonal=diagonal)
+        text = text or mark(draw(size, blocked, goal, costs), size, start, START)
         highest = 1 if costs is None else max(costs)
         costs = plain_costs(size) if costs is None else costs
-        cells = [FREE] * len(costs) if highest == 1 else [FREE if cost == 1 else str(cost) for cost in costs]
-        cells.append(FREE)  # the place of `OUTSIDE`, which is -1 and in no row
-        for cell in blocked:
-            cells[cell] = WALL
-        cells[start], cells[goal] = START, GOAL
-        line = "".join(cells)
-        rows = [line[first : first + size] for first in range(0, size * size, size)]
         potentials = potentials_of(distances[start], max(distances))
-        text = "\n".join(rows)
         return cls(size, blocked, start, goal, costs, diagonal, highest, distances, potentials, text)
 
     @property
@@ -101,13 +95,24 @@ class Board:
 
     def text_at(self, position: int) -> str:
         """The grid with the agent on it. A grid without `S` has the agent on its start."""
-        offset = position + position // self.size  # one line break a row
-        symbol = HERE_AT_GOAL if position == self.goal else HERE
-        return f"{self.text[:offset]}{symbol}{self.text[offset + 1 :]}"
+        return mark(self.text, self.size, position, HERE_AT_GOAL if position == self.goal else HERE)
 
-    def split(self) -> Split:
-        """The split this board belongs to, decided by its text alone."""
-        return split_of_content(self.text.encode())
+
+def draw(size: int, blocked: Iterable[int], goal: int, costs: tuple[int, ...] | None) -> str:
+    """The grid without a start, one line a row."""
+    cells = [FREE] * (size * size) if costs is None else [FREE if cost == 1 else str(cost) for cost in costs]
+    cells.append(FREE)  # the place of `OUTSIDE`, which is -1 and in no row
+    for cell in blocked:
+        cells[cell] = WALL
+    cells[goal] = GOAL
+    line = "".join(cells)
+    return "\n".join([line[first : first + size] for first in range(0, size * size, size)])
+
+
+def mark(grid: str, size: int, cell: int, symbol: str) -> str:
+    """The grid with another symbol in a cell."""
+    offset = cell + cell // size  # one line break a row
+    return f"{grid[:offset]}{symbol}{grid[offset + 1 :]}"
 
 
 def measure(

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from llm_envs.core.instances import split_of_content
 from llm_envs.core.task import Split
-from llm_envs.plan_path.board import Board, measure
+from llm_envs.plan_path.board import START, Board, draw, mark, measure
 from llm_envs.plan_path.moves import OUTSIDE
 
 STRICT_LAYOUTS = 200  # layouts of the asked density that are tried before others are
@@ -84,10 +85,11 @@ def _draw(dials: Dials, split: Split, rng: random.Random, walls: float, *, corne
     layout = _Layout(blocked, goal, costs, distances)
     least, most = dials.min_path, dials.max_path
     starts = [cell for cell, distance in enumerate(distances) if least <= distance <= most]
+    grid = draw(size, blocked, goal, costs)
     for start in _sample(starts, STARTS_PER_LAYOUT, rng):
-        board = _place_start(dials, layout, start)
-        if board.split() == split:
-            return board
+        text = mark(grid, size, start, START)
+        if split_of_content(text.encode()) is split:
+            return _place_start(dials, layout, start, text)
     return None
 
 
@@ -97,8 +99,10 @@ def _draw_costs(dials: Dials, blocked: frozenset[int], goal: int, rng: random.Ra
     return tuple([1 if cell == goal or cell in blocked else cost for cell, cost in enumerate(drawn)])
 
 
-def _place_start(dials: Dials, layout: _Layout, start: int) -> Board:
-    """The board with that start, which costs 1 to enter: where its cell cost more, ways through it change."""
+def _place_start(dials: Dials, layout: _Layout, start: int, text: str) -> Board:
+    """The board with that start, which costs 1 to enter: where its cell cost more, ways through it change. `text` is
+    its text.
+    """
     costs, distances = layout.costs, layout.distances
     if costs is None or costs[start] == 1:
         return Board.make(
@@ -109,9 +113,10 @@ def _place_start(dials: Dials, layout: _Layout, start: int) -> Board:
             costs=costs,
             diagonal=dials.diagonal,
             distances=distances,
+            text=text,
         )
     costs = (*costs[:start], 1, *costs[start + 1 :])
-    return Board.make(dials.size, layout.blocked, start, layout.goal, costs=costs, diagonal=dials.diagonal)
+    return Board.make(dials.size, layout.blocked, start, layout.goal, costs=costs, diagonal=dials.diagonal, text=text)
 
 
 def _sample(items: list[int], count: int, rng: random.Random) -> Iterator[int]:

@@ -60,21 +60,49 @@ def geometry(size: int) -> Geometry:
 
 
 class Peers(NamedTuple):
-    """The other cells of a cell's row, column and box, and a function that takes their digits from a grid."""
+    """The other cells of a cell's row, column and box.
+
+    Attributes:
+        cells: their numbers, ascending.
+        digits: takes their digits from a grid.
+        row: first cell of the row, and the one after its last.
+        column: takes the column from a grid.
+        box: first and one after the last cell of each line of the box that is not in the row.
+    """
 
     cells: tuple[int, ...]
     digits: Callable[[bytes], tuple[int, ...]]
+    row: tuple[int, int]
+    column: slice
+    box: tuple[tuple[int, int], ...]
+
+    def hold(self, grid: bytes, digit: int) -> bool:
+        """Whether one of them holds the digit that the cell itself holds: `digit in digits(grid)`, in a third of the
+        time on a large grid.
+        """
+        if grid.count(digit, *self.row) > 1 or grid[self.column].count(digit) > 1:
+            return True
+        for first, last in self.box:  # noqa: SIM110  # a generator costs as much as the search
+            if grid.find(digit, first, last) >= 0:
+                return True
+        return False
 
 
 @cache
 def peers(size: int) -> tuple[Peers, ...]:
     """The peers of each cell."""
-    board = geometry(size)
-    groups = (
-        tuple(sorted({peer for unit in units for peer in board.units[unit] if peer != cell}))
-        for cell, units in enumerate(board.units_of)
-    )
-    return tuple(Peers(group, itemgetter(*group)) for group in groups)
+    return tuple(_peers(geometry(size), cell) for cell in range(size * size))
+
+
+def _peers(board: Geometry, cell: int) -> Peers:
+    size, units = board.size, board.units_of[cell]
+    cells = tuple(sorted({peer for unit in units for peer in board.units[unit] if peer != cell}))
+    box = board.units[units[2]]
+    starts = box[:: board.box_columns]
+    lines = [(start, start + board.box_columns) for start in starts]
+    row = (cell // size * size, cell // size * size + size)
+    others = tuple(line for line in lines if not row[0] <= line[0] < row[1])
+    return Peers(cells, itemgetter(*cells), row, slice(cell % size, None, size), others)
 
 
 def size_of(grid: bytes | bytearray) -> int:

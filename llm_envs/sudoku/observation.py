@@ -84,8 +84,9 @@ def _repeats(size: int, played: Played) -> list[str]:
     grid, near, names = played.grid, peers(size), cell_names(size)
     found: dict[str, None] = {}
     for cell, digit in played.placed:
-        if digit and grid[cell] == digit and digit in (seen := near[cell].digits(grid)):
-            found[f"{names[cell]}={SYMBOLS[digit]} repeats {names[near[cell].cells[seen.index(digit)]]}"] = None
+        if digit and grid[cell] == digit and near[cell].hold(grid, digit):
+            other = near[cell].cells[near[cell].digits(grid).index(digit)]
+            found[f"{names[cell]}={SYMBOLS[digit]} repeats {names[other]}"] = None
     return list(found)
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llm_envs.core.instances import split_of_content
 from llm_envs.core.task import Split
 from llm_envs.plan_path.generator import Dials, generate
 from llm_envs.plan_path.moves import OUTSIDE
@@ -67,7 +68,7 @@ def test_splits_are_disjoint_by_content_whatever_the_dials() -> None:
 
 def test_the_content_decides_the_split() -> None:
     for split in Split:
-        assert all(generate(COMMON, split, index).split() is split for index in range(30))
+        assert all(split_of_content(generate(COMMON, split, index).text.encode()) is split for index in range(30))
 
 
 def test_without_the_rule_splits_would_overlap() -> None:

@@ -105,6 +105,16 @@ def test_boxes_tile_the_grid_and_peers_share_a_unit(size: int) -> None:
     assert len(peers(size)[0].cells) == 2 * (size - 1) + (board.box_rows - 1) * (board.box_columns - 1)
 
 
+@given(st.sampled_from([4, 6, 9, 16]), st.data())
+def test_a_repeated_digit_is_found_in_row_column_and_box(size: int, data: st.DataObject) -> None:
+    grid = bytearray(data.draw(st.binary(min_size=size * size, max_size=size * size)))
+    cell, digit = data.draw(st.integers(0, size * size - 1)), data.draw(st.integers(1, size))
+    grid = bytearray(value % (size + 1) for value in grid)
+    grid[cell] = digit
+    near = peers(size)[cell]
+    assert near.hold(grid, digit) is (digit in near.digits(grid))
+
+
 def test_the_random_numbers_are_splitmix64() -> None:
     """The first outputs for seed 1234567 of the reference implementation (Vigna, prng.di.unimi.it/splitmix64.c)."""
     rng = SplitMix64(1234567)
