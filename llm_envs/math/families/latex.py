@@ -1,0 +1,73 @@
+"""Exact values as LaTeX, in the form in which a person would write them."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import isqrt
+
+Number = int | Fraction
+
+
+def number(value: Number) -> str:
+    r"""An integer, or a fraction in lowest terms with its sign in front: `-\frac{3}{4}`."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    sign = "-" if value < 0 else ""
+    return rf"{sign}\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+
+
+def ordered(values: Iterable[Number]) -> str:
+    """An ordered pair, triple or longer tuple: `(1, 2)`."""
+    return f"({', '.join(map(number, values))})"
+
+
+def finite_set(values: Iterable[Number]) -> str:
+    r"""A set, its members in ascending order: `\{1, 2\}`."""
+    return rf"\{{{', '.join(map(number, sorted(set(values))))}\}}"
+
+
+def matrix(rows: Iterable[Iterable[Number]]) -> str:
+    """A matrix, row by row."""
+    inside = r" \\ ".join([" & ".join(map(number, row)) for row in rows])
+    return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}"
+
+
+def polynomial(coefficients: Sequence[Number], variable: str = "x") -> str:
+    """A polynomial from its coefficients, the highest power first: `x^2 - 3x + 1`."""
+    degree = len(coefficients) - 1
+    powers = ["", variable, *[f"{variable}^{power}" for power in range(2, 10)]]
+    powers += [f"{variable}^{{{power}}}" for power in range(10, degree + 1)]
+    terms = [(value, powers[degree - place]) for place, value in enumerate(coefficients) if value]
+    return linear_combination(terms)
+
+
+def linear_combination(terms: Iterable[tuple[Number, str]]) -> str:
+    """A sum of (coefficient, symbol), the empty symbol standing for 1: `2x - y + 3`; zero terms are left out."""
+    text = ""
+    for value, symbol in terms:
+        if not value:
+            continue
+        factor = "" if abs(value) == 1 and symbol else number(value if value > 0 else -value)
+        sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
+        text += f"{sign}{factor}{symbol}"
+    return text or "0"
+
+
+def scaled(coefficient: Number, symbol: str) -> str:
+    r"""A multiple of an irrational number, the symbol in the numerator: `\frac{3\pi}{2}`."""
+    if coefficient == 0:
+        return "0"
+    top = abs(coefficient.numerator)
+    sign, factor = "-" if coefficient < 0 else "", "" if top == 1 else str(top)
+    if coefficient.denominator == 1:
+        return f"{sign}{factor}{symbol}"
+    return rf"{sign}\frac{{{factor}{symbol}}}{{{coefficient.denominator}}}"
+
+
+def square_root(square: Number) -> str:
+    r"""The root of a rational number >= 0 in simplest form: `3\sqrt{2}`, `\frac{\sqrt{6}}{3}`."""
+    inside = square.numerator * square.denominator
+    root = next(root for root in range(isqrt(inside), -1, -1) if root == 0 or inside % (root * root) == 0)
+    if root == 0:
+        return "0"
+    coefficient, rest = Fraction(root, square.denominator), inside // (root * root)
+    return number(coefficient) if rest == 1 else scaled(coefficient, rf"\sqrt{{{rest}}}")
