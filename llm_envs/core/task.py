@@ -49,8 +49,8 @@ class Task(Protocol[StateT, ActionT]):
     The team reward of a step is `potential(after) - potential(before)`: it telescopes, so no episode earns by going
     round in circles (potential-based shaping, Ng et al. 1999, with the potential of the solved state equal to 1).
 
-    A task may also have `secrets(state) -> Sequence[str]`: texts that no observation may hold, such as hidden tests;
-    the conformance kit looks for them.
+    A task may also have `secrets(state) -> Sequence[str]`: texts that no observation of that state may hold, such as
+    hidden tests; the conformance kit looks for them.
     """
 
     roles: tuple[str, ...]

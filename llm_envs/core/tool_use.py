@@ -57,8 +57,11 @@ def read_program(text: str, *, bare: bool = False) -> Script | Unparsed:
 @lru_cache(maxsize=4096)  # small models repeat a few programs; the parser costs more than all the rest of a turn
 def is_bare_program(text: str) -> bool:
     """Whether a reply without a fence is a short Python program; prose that happens to parse calls nothing."""
-    if len(text) > LONGEST_BARE_PROGRAM or "(" not in text:
-        return False
+    return len(text) <= LONGEST_BARE_PROGRAM and "(" in text and is_python(text)
+
+
+def is_python(text: str) -> bool:
+    """Whether a text is Python source, as far as its grammar goes."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's remarks on the style of noise concern nobody

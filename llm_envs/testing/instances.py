@@ -1,13 +1,14 @@
 """Where instances come from, and what observations may not show."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from llm_envs.core.task import Split
 from llm_envs.play import play
+from llm_envs.players import Env, Player
 from llm_envs.testing.subject import NoisyOracle, Subject, expect, players_of
 
 INDICES = 24
@@ -15,7 +16,7 @@ INDICES = 24
 
 @runtime_checkable
 class KeepsSecrets(Protocol):
-    """A task that names texts which no observation may hold: hidden tests, gold answers."""
+    """A task that names texts which no observation of a state may hold: hidden tests, gold answers."""
 
     def secrets(self, state: Any) -> Sequence[str]:
         """The texts."""
@@ -65,16 +66,26 @@ def _numpy_state() -> tuple[Any, ...]:
     return state[0], state[1].tolist(), *state[2:]
 
 
+class _Watching:
+    """A player that looks for secrets in what it is shown before it plays."""
+
+    def __init__(self, player: Player, task: KeepsSecrets) -> None:
+        self.name = player.name
+        self._player = player
+        self._task = task
+
+    def act(self, env: Env, agent: str, observation: str) -> str | Awaitable[str]:
+        found = [text for text in self._task.secrets(env.unwrapped.snapshot) if text and text in observation]
+        expect(not found, f"an observation of {agent} holds the secret {found[:1]}: leave it out.")
+        return self._player.act(env, agent, observation)
+
+
 def check_secrets(subject: Subject) -> None:
-    """No observation of any role holds a text that the task calls secret."""
+    """No observation of any role holds a text that the task calls secret in that very state."""
     env = subject.env()
     task = env.unwrapped.task
     if not isinstance(task, KeepsSecrets):
         return
     for index in range(subject.episodes):
         for player in players_of(env, index):
-            env.reset(options={"index": index})
-            hidden = [text for text in task.secrets(env.unwrapped.snapshot) if text]
-            for turn in play(env, {"all": player}, index=index).turns:
-                found = [text for text in hidden if text in turn.observation]
-                expect(not found, f"an observation of {turn.agent} holds the secret {found[:1]}: leave it out.")
+            play(env, {"all": _Watching(player, task)}, index=index)
