@@ -6,6 +6,8 @@ from math import isqrt
 
 Number = int | Fraction
 
+_POWERS = (*[f"x^{{{power}}}" for power in range(40, 9, -1)], *[f"x^{power}" for power in range(9, 1, -1)], "x", "")
+
 
 def number(value: Number) -> str:
     r"""An integer, or a fraction in lowest terms with its sign in front: `-\frac{3}{4}`."""
@@ -31,24 +33,19 @@ def matrix(rows: Iterable[Iterable[Number]]) -> str:
     return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}"
 
 
-def polynomial(coefficients: Sequence[Number], variable: str = "x") -> str:
-    """A polynomial from its coefficients, the highest power first: `x^2 - 3x + 1`."""
-    degree = len(coefficients) - 1
-    powers = ["", variable, *[f"{variable}^{power}" for power in range(2, 10)]]
-    powers += [f"{variable}^{{{power}}}" for power in range(10, degree + 1)]
-    terms = [(value, powers[degree - place]) for place, value in enumerate(coefficients) if value]
-    return linear_combination(terms)
+def polynomial(coefficients: Sequence[Number]) -> str:
+    """A polynomial in x from its coefficients, the highest power first: `x^2 - 3x + 1`."""
+    return linear_combination(zip(coefficients, _POWERS[-len(coefficients) :], strict=True))
 
 
 def linear_combination(terms: Iterable[tuple[Number, str]]) -> str:
     """A sum of (coefficient, symbol), the empty symbol standing for 1: `2x - y + 3`; zero terms are left out."""
     text = ""
     for value, symbol in terms:
-        if not value:
-            continue
-        factor = "" if abs(value) == 1 and symbol else number(value if value > 0 else -value)
-        sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
-        text += f"{sign}{factor}{symbol}"
+        if value:
+            size = value if value > 0 else -value
+            text += (" + " if value > 0 else " - ") if text else ("" if value > 0 else "-")
+            text += symbol if size == 1 and symbol else number(size) + symbol
     return text or "0"
 
 
