@@ -48,8 +48,10 @@ def _closed_roads_statement(parameters: dict[str, Any]) -> str:
 
 
 def _closed_roads_draw(rng: random.Random, level: int, _parameters: dict[str, Any]) -> tuple[Any, ...]:
-    nodes = size(rng, level, 1, (6, 9, 12))
-    return nodes, pairs(rng, nodes, whole(rng, 0, nodes + 2) if rng.random() < 0.8 else whole(rng, 0, 1), reach=3)
+    nodes = size(rng, level, 1, (5, 8, 12))
+    return nodes, pairs(
+        rng, nodes, whole(rng, nodes // 2, nodes + 2) if rng.random() < 0.8 else whole(rng, 0, 1), reach=3
+    )
 
 
 CLOSED_ROADS = Family(
@@ -117,7 +119,7 @@ def _two_camps_statement(parameters: dict[str, Any]) -> str:
     return (
         "Each quarrel `a b` is between persons `a` and `b`; the same quarrel may come more than once. A circle is a "
         "group of people that quarrels connect, directly or through others. Each circle is to be parted into two camps "
-        "so that nobody quarrels with somebody in their own camp. For every circle, in the order of the smallest number "
+        "so that nobody quarrels with somebody in their own camp. For each circle, in the order of the smallest number "
         f"in it, give the size of the {which} camp (camps may be equal), or -1 if it cannot be parted so. {alone}"
     )
 
@@ -159,7 +161,6 @@ TWO_CAMPS = Family(
             "for first in range(min(people, 1)):",
         ),
         Mutant("smaller and larger mixed up", "if larger else", "if not larger else"),
-        
         Mutant("notes quarrels on one side only", "        near[other].append(one)\n", ""),
         Mutant("alternates the camps in the order of finding", "1 - camp[one]", "len(circle) % 2"),
     ),

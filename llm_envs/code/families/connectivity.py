@@ -73,14 +73,7 @@ WORK_ORDER = Family(
         Mutant("notes that a task waits, not for how many", "waiting[after] += 1", "waiting[after] = 1"),
         Mutant("gives nothing if there is a circle", "return order", "return order if len(order) == tasks else []"),
         Mutant(
-            "a task is ready when one before it is done",
-            "            if waiting[after] == 0:\n",
-            "            if after not in order and sign * after not in ready:\n",
-        ),
-        Mutant(
-            "tries the tasks in the order of their numbers once",
-            "heapq.heappush(ready, sign * after)",
-            "ready.append(sign * after)",
+            "puts a task that got ready at the end", "heapq.heappush(ready, sign * after)", "ready.append(sign * after)"
         ),
     ),
 )
@@ -166,39 +159,22 @@ BRIDGES = Family(
 
 
 def mutual_reach(nodes: int, signs: list[list[int]], *, largest: bool, closed: bool) -> list[int]:
-    """Kosaraju (1978): search forward for the order, then backward for the groups."""
-    ahead: list[list[int]] = [[] for _ in range(nodes)]
-    back: list[list[int]] = [[] for _ in range(nodes)]
+    """Warshall (1962): `reach` grows by the ways that pass one more place."""
+    reach = [[one == other for other in range(nodes)] for one in range(nodes)]
     for start, end in signs:
-        ahead[start].append(end)
-        back[end].append(start)
-    order: list[int] = []
-    seen: set[int] = set()
-
-    def visit(node: int) -> None:
-        seen.add(node)
-        for target in ahead[node]:
-            if target not in seen:
-                visit(target)
-        order.append(node)
-
-    for node in range(nodes):
-        if node not in seen:
-            visit(node)
-    group = [-1] * nodes
-    for root in reversed(order):
-        if group[root] < 0:
-            group[root] = root
-            members = [root]
-            for node in members:
-                for source in back[node]:
-                    if group[source] < 0:
-                        group[source] = root
-                        members.append(source)
-            for node in members:
-                group[node] = max(members) if largest else min(members)
-    left = {group[start] for start, end in signs if group[start] != group[end]} if closed else set()
-    return [-1 if name in left else name for name in group]
+        reach[start][end] = True
+    for middle in range(nodes):
+        for start in range(nodes):
+            if reach[start][middle]:
+                reach[start] = [one or other for one, other in zip(reach[start], reach[middle], strict=True)]
+    answers = []
+    for place in range(nodes):
+        group = [other for other in range(nodes) if reach[place][other] and reach[other][place]]
+        if closed and len(group) < sum(reach[place]):
+            answers.append(-1)
+        else:
+            answers.append(max(group) if largest else min(group))
+    return answers
 
 
 def _mutual_reach_statement(parameters: dict[str, Any]) -> str:
@@ -218,15 +194,15 @@ def _mutual_reach_statement(parameters: dict[str, Any]) -> str:
 def _mutual_reach_draw(rng: random.Random, level: int, _parameters: dict[str, Any]) -> tuple[Any, ...]:
     nodes = size(rng, level, 1, (6, 8, 10))
     signs = pairs(rng, nodes, whole(rng, nodes // 2, nodes), reach=3, loops=rng.random() < 0.2)
-    if rng.random() < 0.6:
-        ring = shuffled(rng, range(nodes))[: whole(rng, 2, 5)]
+    if rng.random() < 0.8:
+        ring = shuffled(rng, range(nodes))[: whole(rng, 2, 6)]
         signs += [[one, other] for one, other in zip(ring, [*ring[1:], ring[0]], strict=True)]
     return nodes, shuffled(rng, signs)
 
 
 MUTUAL_REACH = Family(
     name="mutual_reach",
-    idea="strongly connected components by two depth-first searches",
+    idea="strongly connected components of a directed graph",
     arguments=(
         Argument("nodes", Kind.INT, "the number of places, from 1 to 10; they are numbered from 0"),
         Argument("signs", Kind.ROWS, "up to 20 rows `a b`; `a` and `b` may be the same place"),
@@ -237,29 +213,22 @@ MUTUAL_REACH = Family(
     statement=_mutual_reach_statement,
     draw=_mutual_reach_draw,
     mutants=(
-        Mutant("looks for groups in the order of the search, not against it", "reversed(order)", "order"),
         Mutant(
-            "notes a place when it is entered, not when it is left",
-            "        for target in ahead[node]:\n            if target not in seen:\n                visit(target)\n"
-            "        order.append(node)\n",
-            "        order.append(node)\n        for target in ahead[node]:\n            if target not in seen:\n"
-            "                visit(target)\n",
+            "tries each place as a stop for one start after the other",
+            "    for middle in range(nodes):\n        for start in range(nodes):\n",
+            "    for start in range(nodes):\n        for middle in range(nodes):\n",
+        ),
+        Mutant("follows the signs in one direction only", " and reach[other][place]]", "]"),
+        Mutant("takes signs for two-way", "reach[start][end] = True", "reach[start][end] = reach[end][start] = True"),
+        Mutant("largest and smallest mixed up", "if largest else", "if not largest else"),
+        Mutant(
+            "forgets where a place led before",
+            "[one or other for one, other in zip(reach[start], reach[middle], strict=True)]",
+            "reach[middle][:]",
         ),
         Mutant(
-            "follows signs forward in the second search too", "for source in back[node]", "for source in ahead[node]"
+            "never goes on from a stop", "            if reach[start][middle]:\n", "            if start == middle:\n"
         ),
-        Mutant(
-            "takes signs for two-way",
-            "        back[end].append(start)\n",
-            "        back[end].append(start)\n        back[start].append(end)\n",
-        ),
-        Mutant("names a group after the place found last", "max(members) if largest else min(members)", "members[-1]"),
-        Mutant(
-            "largest and smallest mixed up",
-            "max(members) if largest else min(members)",
-            "min(members) if largest else max(members)",
-        ),
-        Mutant("looks one sign back only", "                        members.append(source)\n", ""),
     ),
 )
 

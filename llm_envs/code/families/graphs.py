@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 from llm_envs.code.families.base import Family, Mutant
-from llm_envs.code.families.shapes import pairs, roads, size
+from llm_envs.code.families.shapes import roads, size
 from llm_envs.code.families.values import Argument, Kind
 from llm_envs.core.draws import pick, shuffled, whole
 
@@ -103,9 +103,9 @@ def limited_flights(nodes: int, flights: list[list[int]], *, legs: int, exact: b
 def _limited_flights_statement(parameters: dict[str, Any]) -> str:
     bound = "exactly" if parameters["exact"] else "at most"
     return (
-        "Each flight `a b c` goes from airport `a` to airport `b` (not back) and costs `c`; several flights may go from "
-        "the same airport to the same other one. For every airport in turn, give the least total price of a journey "
-        f"from airport 0 to it with {bound} {parameters['legs']} flights, or -1 if there is none. A journey may pass "
+        "Each flight `a b c` goes from airport `a` to airport `b` (not back) and costs `c`; several flights may "
+        "go from the same airport to the same other one. For every airport in turn, give the least total price of a "
+        f"journey from airport 0 to it with {bound} {parameters['legs']} flights, or -1 if there is none. A journey may pass "
         "the same airport, and take the same flight, several times; airport 0 itself is reached for 0 with no flight."
     )
 

@@ -22,10 +22,8 @@ def rebuilt_tree(listed: str, middle: str, *, after: bool, backward: bool) -> st
         left, right = build(rest[:cut], middle[:cut]), build(rest[cut:], middle[cut + 1 :])
         if backward:
             left, right = right, left
-        levels = [root]
-        for depth in range(max(len(left), len(right))):
-            levels.append("".join(left[depth : depth + 1] + right[depth : depth + 1]))
-        return levels
+        depths = range(max(len(left), len(right)))
+        return [root, *("".join(left[depth : depth + 1] + right[depth : depth + 1]) for depth in depths)]
 
     return "".join(build(listed, middle))
 
@@ -73,7 +71,9 @@ REBUILT_TREE = Family(
     mutants=(
         Mutant("right and left mixed up", "if backward:", "if not backward:"),
         Mutant(
-            "gives one part after the other, not level by level", "levels = [root]\n", "return [root, *left, *right]\n"
+            "gives one part after the other, not level by level",
+            '*("".join(left[depth : depth + 1] + right[depth : depth + 1]) for depth in depths)',
+            "*left, *right",
         ),
         Mutant(
             "forgets the deeper levels of the deeper part", "max(len(left), len(right))", "min(len(left), len(right))"
@@ -110,9 +110,9 @@ def search_tree(values: list[int], *, limit: int, equal: str) -> list[int]:
 
 
 _EQUALS = {
-    "right": "a value that equals the node's goes to the right",
-    "left": "a value that equals the node's goes to the left",
-    "same": "a value that equals the node's stays there, as the same node",
+    "right": "an equal one goes to the right too",
+    "left": "an equal one goes to the left too",
+    "same": "an equal one stays there, as the same node",
 }
 
 
@@ -136,8 +136,8 @@ SEARCH_TREE = Family(
         "depth 0. Each further one starts at the root and goes down, to the left of a node if it is less than the "
         f"node's value and to the right if it is greater ({_EQUALS[parameters['equal']]}), until there is no node, and "
         f"becomes a node there, one deeper than the node above. But nothing is put deeper than depth "
-        f"{parameters['limit']}: such a value is thrown away. Give the depth of each value in turn, -1 for those thrown "
-        "away."
+        f"{parameters['limit']}: such a value is thrown away. Give the depth of each value in turn, -1 for those "
+        "thrown away."
     ),
     draw=_search_tree_draw,
     mutants=(
