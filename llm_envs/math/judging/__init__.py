@@ -1,0 +1,10 @@
+"""Judging answers to mathematics questions: extract, normalise, compare exactly, then ask math-verify.
+
+`docs/math_judging.md` is the policy: what counts as the same answer, and what does not.
+"""
+
+from llm_envs.math.judging.boxes import extract_answer
+from llm_envs.math.judging.judge import AnswerCheck, ajudge, check_gold, judge
+from llm_envs.math.judging.verdict import Verdict
+
+__all__ = ["AnswerCheck", "Verdict", "ajudge", "check_gold", "extract_answer", "judge"]
