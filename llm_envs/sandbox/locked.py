@@ -27,6 +27,7 @@ import os
 import random
 import sys
 import tempfile
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -38,7 +39,7 @@ from llm_envs.sandbox.runner import wire
 
 GUARANTEES = frozenset({"files", "network", "processes", "memory", "memory_tree"})
 _NEWEST_ABI = 6
-_WRITABLE = ("/dev/null", "/dev/full")
+WRITABLE = ("/dev/null", "/dev/full")
 _READABLE = (
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/etc/localtime"),
     *("/dev/zero", "/dev/random", "/dev/urandom"),
@@ -94,7 +95,7 @@ def _start(newest_abi: int, imports: Imports) -> Cage:
     uid = unused_uid()
     confinement: dict[str, wire.Value] = {
         "readable": tuple(readable_paths()),
-        "writable": _WRITABLE,
+        "writable": WRITABLE,
         "uid": uid,
         "newest_abi": newest_abi,
     }
@@ -117,17 +118,20 @@ def unused_uid() -> int | None:
 
     Random, since processes are counted by uid over the whole machine, whoever started them, in containers too.
     """
-    if os.geteuid() != 0:
-        return None
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    effective = int(status["CapEff"], 16)
-    if any(not effective >> capability & 1 for capability in _CAPABILITIES_TO_DROP):
+    if os.geteuid() != 0 or not holds_capabilities(_CAPABILITIES_TO_DROP):
         return None
     mapped = [range(int(first), int(first) + int(count)) for first, _, count in _uid_map()]
     if any(_UIDS[0] in block and _UIDS[-1] in block for block in mapped):
         return random.SystemRandom().choice(_UIDS)
     largest = max(mapped, key=len)
     return random.SystemRandom().choice(largest[len(largest) // 2 :]) if len(largest) > 2000 else None
+
+
+def holds_capabilities(numbers: Iterable[int]) -> bool:
+    """Whether this process may use all of them (linux/capability.h)."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    effective = int(status["CapEff"], 16)
+    return all(effective >> number & 1 for number in numbers)
 
 
 def _uid_map() -> list[list[str]]:

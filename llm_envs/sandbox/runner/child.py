@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mmap import mmap
     from typing import NoReturn
 
+    from .cgroup import Group
     from .confine import Confinement
 
 UNCONFINED = 97  # exit code of a fork that never reached its program
@@ -51,7 +52,7 @@ class Request:
 class Job:
     """What a fork inherits for one program."""
 
-    __slots__ = ("base_bytes", "confinement", "entered", "folder", "inbox", "kept", "request")
+    __slots__ = ("base_bytes", "confinement", "entered", "folder", "group", "inbox", "kept", "request")
 
     def __init__(  # noqa: PLR0917  # made in one place
         self,
@@ -62,6 +63,7 @@ class Job:
         base_bytes: int,
         confinement: Confinement | None,
         entered: mmap,
+        group: Group | None,
     ) -> None:
         """Take it together.
 
@@ -73,9 +75,10 @@ class Job:
             base_bytes: address space of the runner itself.
             confinement: the cage, where the runner makes one.
             entered: one byte, shared with the supervisor: 1 once the cage is closed.
+            group: the memory cgroup of programs, where there is one.
         """
         self.request, self.inbox, self.kept, self.folder = request, inbox, kept, folder
-        self.base_bytes, self.confinement, self.entered = base_bytes, confinement, entered
+        self.base_bytes, self.confinement, self.entered, self.group = base_bytes, confinement, entered, group
 
 
 def become(job: Job, stdin: int, stdout: int, stderr: int) -> NoReturn:
@@ -83,6 +86,8 @@ def become(job: Job, stdin: int, stdout: int, stderr: int) -> NoReturn:
     code = UNCONFINED
     try:
         os.setsid()
+        if job.group is not None:
+            job.group.enter()
         os.dup2(stdin, 0)
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
@@ -100,8 +105,9 @@ def become(job: Job, stdin: int, stdout: int, stderr: int) -> NoReturn:
 def _limit(request: Request, confinement: Confinement | None) -> None:
     seconds = int(request.cpu_s) + 2  # the supervisor is more exact; this holds where it is starved
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    if confinement is not None and confinement.counts_processes:
-        resource.setrlimit(resource.RLIMIT_NPROC, (request.processes, request.processes))
+    if confinement is not None and confinement.others_counted is not None:
+        most = request.processes + confinement.others_counted
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
 def _confine(confinement: Confinement | None) -> None:

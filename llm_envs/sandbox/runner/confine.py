@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` would bring `enum` along
 import os
 import sys
 
@@ -24,7 +25,14 @@ class Confinement:
     """Give up uid, files, network, other processes and most system calls, in that order."""
 
     def __init__(
-        self, folder: str, readable: Sequence[str], writable: Sequence[str], uid: int | None, newest_abi: int
+        self,
+        folder: str,
+        readable: Sequence[str],
+        writable: Sequence[str],
+        uid: int | None,
+        newest_abi: int,
+        *,
+        others_counted: int | None = None,
     ) -> None:
         """Prepare the rules; raises OSError where the kernel or the machine lacks what they need.
 
@@ -34,32 +42,26 @@ class Confinement:
             writable: devices open for writing, too.
             uid: the uid and gid that programs run under; None keeps the runner's own.
             newest_abi: use no newer version of Landlock than this.
+            others_counted: processes that the kernel counts together with a program's where `uid` is None; None where
+                it would count any number of them.
         """
         self._uid = uid
         self._abi = min(landlock.abi(), newest_abi)
-        if self._abi == 0:
+        self._walled = os.getpid() == 1  # namespaces hold what Landlock would, so it may be missing
+        if self._abi == 0 and not self._walled:
             raise OSError("Landlock is missing: it takes Linux 5.13 or newer with `landlock` among the active LSMs")
         self.scoped = self._abi >= 6
-        self._allow_list = seccomp.AllowList(unused_uid=uid is not None)
+        self._allow_list = seccomp.AllowList(unused_uid=uid is not None, below_init=self._walled)
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)()
-        self._ruleset = landlock.create(self._abi)
-        for path in readable:
-            landlock.allow(self._ruleset, self._abi, path, landlock.READ)
-        for path in writable:
-            landlock.allow(self._ruleset, self._abi, path, landlock.READ_FILE | landlock.WRITE_FILE)
-        landlock.allow(self._ruleset, self._abi, folder, landlock.READ_WRITE)
+        self._restrict = self._rules(folder, readable, writable)
         if uid is not None:
             os.setgroups([])
             os.chown(folder, uid, uid)
         else:
             libc.give_up_capabilities()  # of a root that cannot change its uid
         self.library = self._keep_library_within_reach() if uid is not None else None
+        self.others_counted = 0 if uid is not None else others_counted
         self._steps = self._plan()
-
-    @property
-    def counts_processes(self) -> bool:
-        """Whether the kernel can count a program's processes: it counts by uid, so that takes one of its own."""
-        return self._uid is not None
 
     def enter_partly(self) -> bool:
         """Give up, in the runner, what it needs no more: most system calls and, where Landlock can, signals.
@@ -85,19 +87,34 @@ class Confinement:
     def _plan(self) -> tuple[Callable[[], object], ...]:
         """What `enter` does, bound to its arguments: that leaves the least to do in a fork."""
         tie_to_runner = libc.prctl(libc.PR_SET_PDEATHSIG, libc.SIGKILL)
-        restrict = landlock.restrict(self._ruleset)
         if self._uid is None:
             be_measured = libc.prctl(libc.PR_SET_DUMPABLE, 1)  # by the runner, which has the same uid
-            last = () if self.scoped else (seccomp.OwnSignalsFilter().install,)
-            return (be_measured, tie_to_runner, restrict, *last)
+            last: tuple[Callable[[], object], ...] = ()
+            if self._walled:  # the runner has given up its handlers; a program starts with Python's own
+                last = (lambda: _signal.signal(_signal.SIGINT, _signal.default_int_handler),)
+            elif not self.scoped:
+                last = (seccomp.OwnSignalsFilter().install,)
+            return (be_measured, tie_to_runner, *self._restrict, *last)
         uid = self._uid
         return (
             *(lambda stream=stream: os.fchmod(stream, 0o666) for stream in range(3)),  # for /dev/stdin to open
             lambda: os.setresgid(uid, uid, uid),
             lambda: os.setresuid(uid, uid, uid),
             tie_to_runner,  # after the change of uid, which would clear it
-            restrict,
+            *self._restrict,
         )
+
+    def _rules(self, folder: str, readable: Sequence[str], writable: Sequence[str]) -> tuple[Callable[[], object], ...]:
+        """The step into Landlock's domain, if there is Landlock."""
+        if self._abi == 0:
+            return ()
+        ruleset = landlock.create(self._abi)
+        for path in readable:
+            landlock.allow(ruleset, self._abi, path, landlock.READ)
+        for path in writable:
+            landlock.allow(ruleset, self._abi, path, landlock.READ_FILE | landlock.WRITE_FILE)
+        landlock.allow(ruleset, self._abi, folder, landlock.READ_WRITE)
+        return (landlock.restrict(ruleset),)
 
     def _keep_library_within_reach(self) -> int | None:
         """Import through an open handle where others may not pass the folders above the standard library.

@@ -49,6 +49,11 @@ def syscall(number: int, *arguments: object) -> Call:
     return Call(f"system call {number}", _libc.syscall, ctypes.c_long(number), *arguments)
 
 
+def named(what: str, function: str, *arguments: object) -> None:
+    """Call a function of the C library once; `what` is for the error. Raises OSError."""
+    Call(what, getattr(_libc, function), *arguments)()
+
+
 def give_up_capabilities() -> None:
     """Keep no privilege that a root uid may bring along (capset of nothing, version 3). Raises OSError."""
     header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()

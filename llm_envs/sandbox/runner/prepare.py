@@ -25,19 +25,37 @@ def prepare_process() -> None:
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)()
     libc.prctl(libc.PR_SET_DUMPABLE, 0)()
     libc.use_one_heap()
+    if os.getpid() == 1:
+        _trust_the_namespace()
+    else:
+        _end_on_request()
+    _bound_what_programs_inherit()
+
+
+def _trust_the_namespace() -> None:
+    """As the first process of a namespace: without a handler no signal from inside reaches us, nor need we tidy up."""
+    for number in (_signal.SIGINT, libc.SIGTERM):
+        _signal.signal(number, _signal.SIG_DFL)
+    libc.prctl(libc.PR_SET_PDEATHSIG, libc.SIGKILL)()
+
+
+def _end_on_request() -> None:
+    """End, in order, when the owner asks or dies."""
     runner = os.getpid()
 
     def end(number: int, _frame: FrameType | None) -> None:
         if os.getpid() == runner:
             _signal.signal(number, _signal.SIG_IGN)  # once is enough
             raise SystemExit
-        _signal.signal(
-            number, _signal.SIG_DFL
-        )  # a program, or a process of one: forks do not spend time on this before
+        # a program, or a process of one: forks do not spend time on this before
+        _signal.signal(number, _signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
     _signal.signal(libc.SIGTERM, end)
     libc.prctl(libc.PR_SET_PDEATHSIG, libc.SIGTERM)()
+
+
+def _bound_what_programs_inherit() -> None:
     for limit, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, watch.FOLDER_BYTES),

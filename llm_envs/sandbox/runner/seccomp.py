@@ -81,11 +81,17 @@ _CONDITIONS: dict[int, Block] = {
         *_YES,
     ],
     syscalls.SENDTO: [_load(4), (_EQUAL, 0, 0, 2), _load(4, high=True), (_EQUAL, 0, 1, 0), *_NO, *_YES],
-    # whom a signal reaches is for Landlock or the uid to say; where neither does, `OwnSignalsFilter`
+    # whom a signal reaches is for Landlock, the uid or a namespace to say; where none does, `OwnSignalsFilter`
     syscalls.KILL: _YES,
     syscalls.TGKILL: _YES,
     syscalls.TKILL: _YES,
 }
+
+
+# the runner may be the first process of a namespace, of the same uid: the kernel would drop a signal and not refuse it
+_NOT_TO_INIT: dict[int, Block] = dict.fromkeys(
+    (syscalls.KILL, syscalls.TGKILL, syscalls.TKILL), _one_of(0, (1,), inside=_NO, outside=_YES)
+)
 
 
 def _segments(listed: dict[int, Block], unlisted: Block, unknown: Block) -> list[tuple[int, Block]]:
@@ -137,10 +143,16 @@ class _Filter:
 class AllowList(_Filter):
     """Nothing but `syscalls`. Meant for the runner: to install one in each fork would cost as much as a tenth of it."""
 
-    def __init__(self, *, unused_uid: bool) -> None:
-        """`unused_uid`: programs run under a uid that owns nothing, so a few more calls do no harm."""
+    def __init__(self, *, unused_uid: bool, below_init: bool = False) -> None:
+        """Prepare it.
+
+        Args:
+            unused_uid: programs run under a uid that owns nothing, so a few more calls do no harm.
+            below_init: the runner is process 1 of a namespace, which a program must not signal.
+        """
         free = syscalls.FREE | (syscalls.FREE_UNDER_UNUSED_UID if unused_uid else {})
-        super().__init__(_segments(dict.fromkeys(free.values(), _YES) | _CONDITIONS, _NO, _UNKNOWN))
+        conditions = _CONDITIONS | (_NOT_TO_INIT if below_init else {})
+        super().__init__(_segments(dict.fromkeys(free.values(), _YES) | conditions, _NO, _UNKNOWN))
 
 
 class OwnSignalsFilter(_Filter):

@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from .cgroup import Group
+
 _INBOX_BYTES = 1 << 16
 _PROOF = """
 import os
@@ -40,16 +42,25 @@ class _ProofError(Exception):
 class Server:
     """The state that outlives a program: buffers, the prepared cage, the code kept for several inputs."""
 
-    def __init__(self, folder: str, confinement: dict[str, object] | None, preload: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: str,
+        confinement: dict[str, object] | None,
+        preload: Iterable[str] = (),
+        group: Group | None = None,
+    ) -> None:
         """Make this process ready. Raises OSError.
 
         Args:
-            folder: where programs may write; made here, and removed at the end.
+            folder: where programs may write; made here, and removed at the end, unless it is mounted by the cage.
             confinement: the arguments of `Confinement`; None where something else holds what programs must not reach.
             preload: modules to import now instead of in each program that wants them.
+            group: the memory cgroup of programs, where there is one.
         """
         self.folder = folder
-        os.mkdir(folder, 0o700)
+        self._mounted = os.path.ismount(folder)
+        if not self._mounted:
+            os.mkdir(folder, 0o700)
         os.chdir(folder)
         prepare_process()
         prepare_interpreter(preload)
@@ -61,7 +72,8 @@ class Server:
         self._inbox = private(_INBOX_BYTES)
         self._kept: mmap | None = None
         self._entered = mmap(-1, 1)
-        self._supervisor = Supervisor(alone=alone)
+        self._group = group
+        self._supervisor = Supervisor(alone=alone, group=group)
         with open("/proc/self/statm", "rb") as file:
             self._base_bytes = int(file.read().split()[0]) * resource.getpagesize()
         gc.collect()
@@ -110,10 +122,20 @@ class Server:
         self._supervisor.end_all()
         wipe(self.folder)
         os.chdir("/")
-        os.rmdir(self.folder)
+        if not self._mounted:
+            os.rmdir(self.folder)
 
     def _job(self, request: Request) -> Job:
-        return Job(request, self._inbox, self._kept, self.folder, self._base_bytes, self._confinement, self._entered)
+        return Job(
+            request,
+            self._inbox,
+            self._kept,
+            self.folder,
+            self._base_bytes,
+            self._confinement,
+            self._entered,
+            self._group,
+        )
 
     def _receive(self, size: int) -> None:
         """Read body and input of a request; what an unusually large one needed is given back at the next."""
@@ -166,6 +188,10 @@ def main() -> None:
     except EOFError:  # the owner ended before it had said what it wants
         return
     try:
+        if namespaces := config.pop("namespaces", None):
+            from .namespaces import enter  # before what it is read from is out of reach; no other cage needs it
+
+            config["group"] = enter(config["folder"], **namespaces)
         server = Server(**config)
     except OSError as error:
         _remove_empty(config["folder"])

@@ -16,11 +16,13 @@ from .streams import Input, Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .cgroup import Group
     from .child import Job
 
 _REQUESTS = 0  # the descriptor on which the owner speaks to us
 _BRIEF_MS = 3  # most programs are over by then and have not filled a pipe: one wake-up for them instead of three
 _NEARLY_FULL = 0.8
+_INTERPRETER_BYTES = 16 << 20  # in a cgroup: pages of the runner that a program changes and so gets a copy of
 
 
 class OwnerGoneError(Exception):
@@ -40,9 +42,16 @@ class Verdict:
 class Supervisor:
     """Runs programs one at a time. The process must be a subreaper (or pid 1), so that no orphan is out of reach."""
 
-    def __init__(self, *, alone: bool) -> None:
-        """`alone`: nothing but programs can be reached by a signal to all processes."""
+    def __init__(self, *, alone: bool, group: Group | None = None) -> None:
+        """Prepare.
+
+        Args:
+            alone: nothing but programs can be reached by a signal to all processes.
+            group: the memory cgroup that programs move into, where there is one.
+        """
         self._alone = alone
+        self._group = group
+        self._kills = 0
         self.stdout, self.stderr = Output(), Output()
 
     def run(self, job: Job) -> Verdict:
@@ -51,6 +60,9 @@ class Supervisor:
         # what compiles is bounded by its memory: its output is code that nobody has asked to be short
         cap = request.memory_bytes if request.kind == wire.COMPILE else request.output_bytes
         job.entered[0] = 0
+        if self._group is not None:  # files are memory there: those that a program is given shall cost it nothing
+            self._group.limit(request.memory_bytes + request.body_bytes + _INTERPRETER_BYTES)
+            self._kills = self._group.kills()
         data = memoryview(job.inbox)[request.body_bytes : request.body_bytes + request.stdin_bytes]
         stdin, stdout, stderr = Input(data), self.stdout.open(cap), self.stderr.open(request.output_bytes)
         brief = select.poll()  # made before the fork: until the program ends, each page that we touch is copied
@@ -121,17 +133,22 @@ class Supervisor:
         """Whether the program wrote more than it may."""
         return self.stdout.flooded or self.stderr.flooded
 
-    @staticmethod
-    def _sample(job: Job) -> int | None:
+    def _sample(self, job: Job) -> int | None:
         """The status of a program that is over a limit which only looking at it can hold."""
         request, pids = job.request, watch.descendants()
         if watch.cpu_s(pids) >= request.cpu_s:
             return wire.TIMEOUT
-        if len(pids) > 1 and watch.memory_bytes(pids, request.memory_bytes) > request.memory_bytes:
+        if self._out_of_memory(pids, request.memory_bytes):
             return wire.MEMORY
         if watch.overfull(job.folder):
             return wire.OUTPUT
         return wire.ERROR if watch.threads(pids) > request.processes else None
+
+    def _out_of_memory(self, pids: list[int], limit_bytes: int) -> bool:
+        """Whether the processes together were stopped at their limit or, without a cgroup, are seen above it."""
+        if self._group is not None:
+            return self._group.kills() > self._kills
+        return len(pids) > 1 and watch.memory_bytes(pids, limit_bytes) > limit_bytes
 
     def _kill(self) -> None:
         for pid in (-1,) if self._alone else watch.descendants():
@@ -167,8 +184,10 @@ class Supervisor:
             return wire.LOST
         if stopped is not None:
             return stopped
-        if self.flooded:
+        if self.flooded or (code != 0 and watch.overfull(job.folder)):  # it may have failed for want of room
             return wire.OUTPUT
+        if self._group is not None and self._group.kills() > self._kills:
+            return wire.MEMORY
         if cpu_s > request.cpu_s:  # between two samples
             return wire.TIMEOUT
         if code == 1 and self.stderr.last_line_starts_with(b"MemoryError"):
