@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import isqrt
 
 Number = int | Fraction
 
@@ -62,9 +61,22 @@ def scaled(coefficient: Number, symbol: str) -> str:
 
 def square_root(square: Number) -> str:
     r"""The root of a rational number >= 0 in simplest form: `3\sqrt{2}`, `\frac{\sqrt{6}}{3}`."""
-    inside = square.numerator * square.denominator
-    root = next(root for root in range(isqrt(inside), -1, -1) if root == 0 or inside % (root * root) == 0)
-    if root == 0:
+    if square == 0:
         return "0"
-    coefficient, rest = Fraction(root, square.denominator), inside // (root * root)
+    root, rest = _split_square(square.numerator * square.denominator)
+    coefficient = Fraction(root, square.denominator)
     return number(coefficient) if rest == 1 else scaled(coefficient, rf"\sqrt{{{rest}}}")
+
+
+def _split_square(value: int) -> tuple[int, int]:
+    """(root, rest) with value = root^2 * rest, the rest without square factors."""
+    root, rest, prime = 1, 1, 2
+    while prime * prime <= value:
+        power = 0
+        while value % prime == 0:
+            value //= prime
+            power += 1
+        root *= prime ** (power // 2)
+        rest *= prime ** (power % 2)
+        prime += 1
+    return root, rest * value

@@ -1,0 +1,380 @@
+"""Probability: dice, urns, evidence, ruin, waiting, contests, meetings, expected counts."""
+
+import random
+from fractions import Fraction
+from math import comb, gcd, prod
+
+from llm_envs.core.draws import pick, sample, whole
+from llm_envs.math.families import latex
+from llm_envs.math.families.base import Draft, Family, Form, Topic
+from llm_envs.math.families.programs import program
+
+_ROLL_ALL = """
+from fractions import Fraction
+from itertools import product
+
+sums = [sum(roll) for roll in product(*[range(1, faces + 1) for faces in dice])]
+print(Fraction(sum(least <= total <= most for total in sums), len(sums)))
+"""
+
+
+def _ways_at_most(dice: tuple[int, ...], most: int) -> int:
+    """In how many ways the dice show a sum of at most `most` (inclusion and exclusion over faces that are too high)."""
+    count, total = len(dice), 0
+    for high in range(1 << count):
+        left = most - sum([faces for place, faces in enumerate(dice) if high >> place & 1])
+        if left >= count:
+            total += (-1) ** high.bit_count() * comb(left, count)
+    return total
+
+
+def _dice_sum(rng: random.Random, level: int) -> Draft:
+    dice = tuple([whole(rng, 4, 20 if level < 3 else 12) for _ in range(2 if level < 3 else 3)])
+    least = whole(rng, len(dice) + 2, sum(dice) - 2)
+    most = least if level == 1 else whole(rng, least + 1, sum(dice) - 1)
+    outcomes = 1
+    for faces in dice:
+        outcomes *= faces
+    answer = Fraction(_ways_at_most(dice, most) - _ways_at_most(dice, least - 1), outcomes)
+    told = f"{', '.join(map(str, dice[:-1]))} and {dice[-1]} faces"
+    wish = f"is {least}" if level == 1 else f"is at least {least} and at most {most}"
+    text = pick(
+        rng,
+        (
+            (
+                f"Fair dice with {told}, each numbered from 1 upwards, are rolled together. How likely is it that "
+                f"their sum {wish}?"
+            ),
+            f"One rolls fair dice that have {told}, numbered from 1. Find the probability that the sum {wish}.",
+        ),
+    )
+    return Draft(text, latex.number(answer), program(_ROLL_ALL, dice=dice, least=least, most=most))
+
+
+_DRAW_ONE_BY_ONE = """
+from fractions import Fraction
+
+states = {(0,) * len(urn): Fraction(1)}  # how likely it is to have drawn so many of each colour
+for drawn in range(sum(wanted)):
+    following = {}
+    for state, chance in states.items():
+        for colour, number in enumerate(urn):
+            after = tuple(taken + (place == colour) for place, taken in enumerate(state))
+            likely = chance * Fraction(number - state[colour], sum(urn) - drawn)
+            following[after] = following.get(after, 0) + likely
+    states = following
+print(states[wanted])
+"""
+
+
+def _urn(rng: random.Random, level: int) -> Draft:
+    colours = ("red", "blue", "green", "white")[: level + 1]
+    urn = tuple([whole(rng, 3, 12) for _ in colours])
+    wanted = tuple([whole(rng, 1, 3) for _ in colours])
+    ways = 1
+    for number, taken in zip(urn, wanted, strict=True):
+        ways *= comb(number, taken)
+    answer = Fraction(ways, comb(sum(urn), sum(wanted)))
+    (holds, wish) = (
+        ", ".join([f"{number} {colour}" for number, colour in zip(numbers, colours, strict=True)])
+        for numbers in (urn, wanted)
+    )
+    text = pick(
+        rng,
+        (
+            (
+                f"An urn holds these balls: {holds}. One draws {sum(wanted)} of them without putting any back. How "
+                f"likely are exactly these: {wish}?"
+            ),
+            (
+                f"From a bag with these marbles: {holds}, a handful of {sum(wanted)} is taken at random. Find the "
+                f"probability that it is made up of: {wish}."
+            ),
+        ),
+    )
+    return Draft(text, latex.number(answer), program(_DRAW_ONE_BY_ONE, urn=urn, wanted=wanted))
+
+
+_COUNT_PEOPLE = """
+from fractions import Fraction
+
+ill = tested_ill = 0  # in a town where every share comes out in whole people
+for group, (share, likely) in enumerate(groups):
+    people = share * 100**times
+    for _ in range(times):
+        people = people * likely // 100
+    tested_ill += people
+    ill += people if group == 0 else 0
+print(Fraction(ill, tested_ill))
+"""
+
+
+def _evidence(rng: random.Random, level: int) -> Draft:
+    count, times = (3, 1) if level == 2 else (2, 1 if level == 1 else whole(rng, 2, 3))
+    cuts = sorted(sample(rng, range(5, 96, 5), count - 1))
+    shares = [high - low for low, high in zip([0, *cuts], [*cuts, 100], strict=True)]
+    groups = tuple([(share, whole(rng, 2, 60)) for share in shares])
+    weights = [share * likely**times for share, likely in groups]
+    names = ("A", "B", "C")[:count]
+    made = ", ".join([f"machine {name} makes {share}%" for name, share in zip(names, shares, strict=True)])
+    faulty = ", ".join([f"{likely}% from {name}" for name, (_, likely) in zip(names, groups, strict=True)])
+    if times == 1:
+        seen = pick(rng, ("A part picked at random is faulty.", "One part is drawn from the stock and found faulty."))
+        text = f"In a factory, {made} of the parts. The share of faulty parts is: {faulty}. {seen}"
+        ask = "How likely is it to come from machine A?"
+    else:
+        seen = f"{times} parts are taken from a crate that one machine alone has filled, and all are faulty."
+        text = f"In a factory, {made} of the crates. Each part is faulty on its own, with the chance: {faulty}. {seen}"
+        ask = "How likely is it that machine A has filled the crate?"
+    return Draft(
+        f"{text} {ask}",
+        latex.number(Fraction(weights[0], sum(weights))),
+        program(_COUNT_PEOPLE, groups=groups, times=times),
+    )
+
+
+_SOLVE_WALK = """
+from fractions import Fraction
+
+up = Fraction(wins, games)
+low, high = Fraction(0), Fraction(1)  # shoot: guess the value at 1, walk up by the rule, compare with the goal
+ends = []
+for guess in (low, high):
+    before, here = Fraction(at_zero), guess
+    path = [before, here]
+    for _ in range(goal - 1):
+        before, here = here, (here - step - (1 - up) * before) / up
+        path.append(here)
+    ends.append(path)
+(first, second) = ends
+share = (at_goal - first[goal]) / (second[goal] - first[goal])
+print(first[start] + share * (second[start] - first[start]))
+"""
+
+
+_UNFAIR = tuple([(wins, games) for games in range(3, 9) for wins in range(1, games) if gcd(wins, games) == 1])
+
+
+def _ruin(rng: random.Random, level: int) -> Draft:
+    goal = whole(rng, 20, 60) if level == 1 else whole(rng, 4, 11)
+    start = whole(rng, 1, goal - 1)
+    wins, games = (1, 2) if level == 1 else pick(rng, _UNFAIR)
+    ratio = Fraction(games - wins, wins)
+    reach = Fraction(start, goal) if ratio == 1 else (1 - ratio**start) / (1 - ratio**goal)
+    rounds = level == 3 or (level == 1 and rng.random() < 0.5)
+    if not rounds:
+        answer = reach
+    else:
+        answer = (
+            Fraction(start * (goal - start)) if ratio == 1 else (start - goal * reach) / (1 - 2 * Fraction(wins, games))
+        )
+    ask = (
+        "How many rounds does the game last on average?"
+        if rounds
+        else f"How likely is it that the player reaches {goal}?"
+    )
+    text = pick(
+        rng,
+        (
+            (
+                f"A player starts with {start} coins. Each round wins a coin with probability {wins}/{games} and loses "
+                f"one otherwise. The game ends at 0 or at {goal} coins. {ask}"
+            ),
+            (
+                f"With {start} coins in hand, a player bets one coin a round and wins it with probability "
+                f"{wins}/{games}, until there are 0 or {goal} coins. {ask}"
+            ),
+        ),
+    )
+    ends = {"at_zero": 0, "at_goal": int(not rounds), "step": int(rounds)}
+    return Draft(
+        text, latex.number(answer), program(_SOLVE_WALK, start=start, goal=goal, wins=wins, games=games, **ends)
+    )
+
+
+_SOLVE_STATES = """
+from fractions import Fraction
+
+def after(state, side):  # how much of the pattern is there
+    seen = pattern[:state] + side
+    return next(size for size in range(len(pattern), -1, -1) if seen.endswith(pattern[:size]))
+
+size = len(pattern)
+rows = []
+for state in range(size):  # expected tosses from here: one, and those from the state after it
+    row = [Fraction(int(state == other)) for other in range(size)] + [Fraction(1)]
+    for side, likely in (("H", Fraction(heads, tosses)), ("T", 1 - Fraction(heads, tosses))):
+        if after(state, side) < size:
+            row[after(state, side)] -= likely
+    rows.append(row)
+for pivot in range(size):
+    swap = next(k for k in range(pivot, size) if rows[k][pivot])
+    rows[pivot], rows[swap] = rows[swap], rows[pivot]
+    rows[pivot] = [each / rows[pivot][pivot] for each in rows[pivot]]
+    for k in range(size):
+        if k != pivot:
+            rows[k] = [each - rows[k][pivot] * base for each, base in zip(rows[k], rows[pivot])]
+print(rows[0][size])
+"""
+
+
+def _pattern_waiting(rng: random.Random, level: int) -> Draft:
+    pattern = "".join([pick(rng, "HT") for _ in range(level + 1 if level > 1 else whole(rng, 2, 3))])
+    tosses = whole(rng, 2, 16)
+    heads = whole(rng, 1, tosses - 1)
+    answer, chance = Fraction(0), Fraction(1)
+    for size, side in enumerate(pattern, start=1):
+        chance *= Fraction(heads if side == "H" else tosses - heads, tosses)
+        if pattern.endswith(pattern[:size]):  # Conway's rule: every overlap of the pattern with itself adds to the wait
+            answer += 1 / chance
+    text = pick(
+        rng,
+        (
+            (
+                f"A coin shows heads (H) with probability {heads}/{tosses}, else tails (T). It is tossed until the "
+                f"pattern {pattern} appears in successive tosses. What is the expected number of tosses?"
+            ),
+            (
+                f"How many tosses does it take on average until {pattern} has come up in a row, if each toss is H with "
+                f"probability {heads}/{tosses} and T otherwise?"
+            ),
+        ),
+    )
+    return Draft(text, latex.number(answer), program(_SOLVE_STATES, pattern=pattern, heads=heads, tosses=tosses))
+
+
+_COUNT_ROUND = """
+from fractions import Fraction
+from itertools import product
+
+first_hits = [0] * len(chances)
+for shots in product(*[range(of) for _, of in chances]):  # all equally likely courses of one round
+    hits = [place for place, (shot, (hit, _)) in enumerate(zip(shots, chances)) if shot < hit]
+    if hits:
+        first_hits[hits[0]] += 1
+print(Fraction(first_hits[asked], sum(first_hits)))  # rounds without a hit are played again
+"""
+
+
+def _contest(rng: random.Random, level: int) -> Draft:
+    names = ("Ada", "Ben", "Cleo")[: 2 if level == 1 else 3]
+    bottoms = [whole(rng, 3, 11) for _ in names]
+    chances = tuple([(whole(rng, 1, bottom - 1), bottom) for bottom in bottoms])
+    asked = level - 1
+    rounds = prod(bottoms)  # equally likely ones; of the last `missed` nobody has hit so far
+    missed, hits = rounds, []
+    for hit, bottom in chances:
+        hits.append(missed // bottom * hit)
+        missed -= hits[-1]
+    answer = Fraction(hits[asked], rounds - missed)
+    told = ", ".join([f"{name} with probability {hit}/{of}" for name, (hit, of) in zip(names, chances, strict=True)])
+    text = pick(
+        rng,
+        (
+            (
+                f"{' and '.join(names)} shoot at a target in turns, in this order and again from the start, until one "
+                f"hits. Each shot hits on its own: {told}. How likely is {names[asked]} to hit first?"
+            ),
+            (
+                f"{' and '.join(names)} take turns, in this order, over and over. A turn succeeds independently: "
+                f"{told}. Whoever succeeds first wins. Find the probability that {names[asked]} wins."
+            ),
+        ),
+    )
+    return Draft(text, latex.number(answer), program(_COUNT_ROUND, chances=chances, asked=asked))
+
+
+_SLICE = """
+from fractions import Fraction
+
+def meeting(x):  # how long a stretch of the second's times meets the first's time x
+    return max(0, min(second, x + first_wait) - max(0, x - second_wait))
+
+kinks = {0, first, second - first_wait, second_wait, second + second_wait}
+kinks = sorted(x for x in kinks if 0 <= x <= first)
+area = sum(Fraction(meeting(a) + meeting(b), 2) * (b - a) for a, b in zip(kinks, kinks[1:]))
+print(area / (first * second))
+"""
+
+
+def _meeting(rng: random.Random, level: int) -> Draft:
+    first = whole(rng, 20, 90)
+    second = first if level < 3 else whole(rng, 12, first)
+    first_wait = whole(rng, 3, second - 5)
+    second_wait = first_wait if level == 1 else whole(rng, 3, second - 5)
+    below = Fraction((second - first_wait) ** 2, 2)
+    rest = first - second_wait
+    beyond = Fraction(rest * rest, 2) if rest <= second else second * rest - Fraction(second * second, 2)
+    answer = 1 - (below + beyond) / (first * second)
+    when = (
+        f"Ada and Ben each come to a place at a random moment in the {first} minutes after noon"
+        if level < 3
+        else f"Ada comes to a place at a random moment in the {first} minutes after noon, Ben in the {second} minutes "
+        "after noon"
+    )
+    text = (
+        f"{when}, evenly distributed and independently. Ada waits for {first_wait} minutes, Ben for {second_wait} "
+        "minutes, if need be beyond the end of that time. "
+    ) + pick(rng, ("How likely are they to meet?", "Find the probability that they meet."))
+    waits = {"first_wait": first_wait, "second_wait": second_wait}
+    return Draft(text, latex.number(answer), program(_SLICE, first=first, second=second, **waits))
+
+
+_FILL_FLOORS = """
+from fractions import Fraction
+
+states = {(): Fraction(1)}  # how many have chosen each floor that somebody has chosen, sorted
+for _ in range(people):
+    following = {}
+    for state, chance in states.items():
+        choices = [(state + (1,), floors - len(state))]
+        choices += [(state[:k] + (number + 1,) + state[k + 1 :], 1) for k, number in enumerate(state)]
+        for after, ways in choices:
+            after = tuple(sorted(after))
+            following[after] = following.get(after, 0) + chance * Fraction(ways, floors)
+    states = following
+print(sum(chance * sum(least <= number <= most for number in state) for state, chance in states.items()))
+"""
+
+
+def _expected_floors(rng: random.Random, level: int) -> Draft:
+    people, floors = whole(rng, 3, 7), whole(rng, 4, 120)
+    least, most = {1: (1, people), 2: (1, 1), 3: (2, 2 if rng.random() < 0.5 else people)}[level]
+    ways = sum([comb(people, number) * (floors - 1) ** (people - number) for number in range(least, most + 1)])
+    answer = Fraction(ways, floors ** (people - 1))
+    wish = f"exactly {least}" if least == most else f"at least {least}"
+    text = pick(
+        rng,
+        (
+            (
+                f"{people} people enter a lift, and each leaves on one of {floors} floors, chosen at random and "
+                f"independently. On how many floors do {wish} of them leave on average?"
+            ),
+            (
+                f"{people} balls are thrown into {floors} boxes, each ball into any box with the same chance. What is "
+                f"the expected number of boxes that hold {wish} of the balls?"
+            ),
+        ),
+    )
+    code = program(_FILL_FLOORS, people=people, floors=floors, least=least, most=most)
+    return Draft(text, latex.number(answer), code)
+
+
+FAMILIES = (
+    Family("dice_sum", Topic.PROBABILITY, "equally likely outcomes with a given sum", Form.FRACTION, _dice_sum),
+    Family("urn", Topic.PROBABILITY, "draws without replacement are a choice of a subset", Form.FRACTION, _urn),
+    Family("evidence", Topic.PROBABILITY, "Bayes' theorem", Form.FRACTION, _evidence),
+    Family("ruin", Topic.PROBABILITY, "the gambler's ruin: a walk between two ends", Form.FRACTION, _ruin),
+    Family(
+        "pattern_waiting",
+        Topic.PROBABILITY,
+        "overlaps of a pattern with itself lengthen the wait",
+        Form.FRACTION,
+        _pattern_waiting,
+    ),
+    Family("contest", Topic.PROBABILITY, "a round without a result starts the game anew", Form.FRACTION, _contest),
+    Family("meeting", Topic.PROBABILITY, "a probability as an area", Form.FRACTION, _meeting),
+    Family(
+        "expected_floors", Topic.PROBABILITY, "expectation adds up over indicators", Form.FRACTION, _expected_floors
+    ),
+)
