@@ -1,7 +1,11 @@
 """What a programming problem is, wherever it comes from."""
 
+import json
+import math
 from dataclasses import dataclass
 from enum import StrEnum
+
+from llm_envs.core.errors import UsageError, require
 
 
 class Comparison(StrEnum):
@@ -53,6 +57,9 @@ class Problem:
         checker: a trusted program that reads `{"stdin": ..., "expected": ..., "output": ...}` as JSON and accepts by
             exit code 0, refuses by 1; empty without one.
         cpu_s, memory_mb: what a program may take on each test.
+
+    Raises:
+        UsageError: a problem that can't be judged, such as one without hidden tests: an empty list is passed by all.
     """
 
     name: str
@@ -68,3 +75,30 @@ class Problem:
     checker: str = ""
     cpu_s: float = 2.0
     memory_mb: int = 256
+
+    def __post_init__(self) -> None:
+        require(len(self.hidden) > 0, "Problem.hidden", self.hidden, f"at least one test ({self.name})")
+        require(0 <= self.tolerance < math.inf, "Problem.tolerance", self.tolerance, "a finite number >= 0")
+        require(0 < self.cpu_s < math.inf, "Problem.cpu_s", self.cpu_s, "seconds above 0")
+        require(self.memory_mb >= 1, "Problem.memory_mb", self.memory_mb, "a whole number >= 1")
+        if (self.comparison == Comparison.CHECKER) != bool(self.checker):
+            raise UsageError(
+                f"Problem.checker={self.checker[:60]!r} with comparison={str(self.comparison)!r} ({self.name}): a "
+                "checker belongs to the comparison 'checker', and to no other."
+            )
+        if self.entry_point is not None:
+            name = self.entry_point
+            require(name.isidentifier(), "Problem.entry_point", name, "the name of a function, or None for a program")
+            for case in (*self.visible, *self.hidden):
+                self._require_json(case)
+
+    def _require_json(self, case: Case) -> None:
+        """Arguments and result of a function must be JSON, or no program could ever be right."""
+        results = [] if self.comparison == Comparison.CHECKER else [case.expected]
+        for text in [*filter(None, case.stdin.split("\n")), *results]:
+            try:
+                json.loads(text)
+            except ValueError as error:
+                raise UsageError(
+                    f"a test of {self.name} holds {text[:60]!r}: must be JSON, since a function is asked for ({error})."
+                ) from error
