@@ -3,6 +3,7 @@
 Verdicts are three-valued all the way: what one part leaves undecided is decided by another, or stays so.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -29,6 +30,7 @@ from llm_envs.math.judging.verdict import Verdict, all_right
 
 Pair = tuple[str, str]
 LONGEST_ASKED = 300  # characters of a part that the library is asked about
+_ASKED = re.compile(r"[A-Za-z0-9\\{}()\[\]^_+*/|!.,<>= '-]+")
 
 
 class Comparison:
@@ -103,8 +105,8 @@ class Comparison:
         return self._ask(gold.text, answer.text)
 
     def _ask(self, gold: str, answer: str) -> Verdict:
-        """What the library says, or said; nothing is asked of it that it would be long about or take for less."""
-        if max(len(gold), len(answer)) > LONGEST_ASKED:
+        """What the library says, or said; what it might read only in part is not asked of it."""
+        if max(len(gold), len(answer)) > LONGEST_ASKED or not (_ASKED.fullmatch(gold) and _ASKED.fullmatch(answer)):
             return Verdict.UNDECIDED
         pair = (gold, answer)
         if pair not in self._known:

@@ -7,3 +7,7 @@ class UnreadError(Exception):
 
 class TooLargeError(UnreadError):
     """The value is beyond the bounds of exact arithmetic, and would be beyond any library's, too."""
+
+
+class AmbiguousError(UnreadError):
+    """The text may mean several things, of which a library would pick one."""

@@ -15,6 +15,7 @@ _IN_BASE = re.compile(r"([0-9A-Za-z]*\d[0-9A-Za-z]*)_(?:\{(\w+)\}|(\d))")
 _BASES = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 _WORD = re.compile(r"[A-Za-z]+|\\text\{[^{}]*\}")
 _EXPONENTS = (["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"])
+_ANGLE_FUNCTIONS = frozenset({r"\sin", r"\cos", r"\tan", r"\cot", r"\sec", r"\csc", "sin", "cos", "tan"})
 _DEGREES = (["^", r"\circ"], ["^", "{", r"\circ", "}"], [r"\circ"])
 
 
@@ -80,7 +81,7 @@ def _unit_begin(tokens: Tokens) -> int:
     end = len(tokens)
     for ending in _DEGREES:
         if list(tokens[-len(ending) :]) == ending:
-            return end - len(ending)
+            return end if _ANGLE_FUNCTIONS.intersection(tokens) else end - len(ending)
     for ending in _EXPONENTS:
         if list(tokens[-len(ending) :]) == ending and len(tokens) > len(ending):
             before = tokens[-len(ending) - 1]
@@ -93,12 +94,8 @@ def _unit_begin(tokens: Tokens) -> int:
         begin += 1
     unit = tokens[begin:end]
     if not unit or not begin or not (tokens[begin - 1] == " " or unit[0].startswith(r"\text") or len(unit[0]) > 3):
-        return _celsius_begin(tokens)
+        return len(tokens)
     return begin if _may_be_unit(unit[0]) or len(unit) > 2 else len(tokens)
-
-
-def _celsius_begin(tokens: Tokens) -> int:
-    return len(tokens)
 
 
 def _may_be_unit(word: str) -> bool:

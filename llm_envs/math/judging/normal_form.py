@@ -30,7 +30,30 @@ _SYNONYMS = {
     r"\dots": r"\ldots", r"\cdots": r"\ldots", r"\rm": "", r"\bf": "", r"\it": "",
 }  # fmt: skip
 _LAYOUT = frozenset(
-    [r"\left", r"\right", r"\middle", r"\big", r"\Big", r"\bigg", r"\Bigg", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\biggl", r"\biggr", r"\displaystyle", r"\textstyle", r"\limits", r"\nolimits", r"\!", r"\(", r"\)", r"\[", r"\]"]
+    [
+        r"\left",
+        r"\right",
+        r"\middle",
+        r"\big",
+        r"\Big",
+        r"\bigg",
+        r"\Bigg",
+        r"\bigl",
+        r"\bigr",
+        r"\Bigl",
+        r"\Bigr",
+        r"\biggl",
+        r"\biggr",
+        r"\displaystyle",
+        r"\textstyle",
+        r"\limits",
+        r"\nolimits",
+        r"\!",
+        r"\(",
+        r"\)",
+        r"\[",
+        r"\]",
+    ]
 )
 _SPACE = frozenset([r"\,", r"\;", r"\:", r"\quad", r"\qquad", r"\thinspace", r"\enspace", r"~"] + ["\\ "])
 _COMMAND = re.compile(r"\\[a-zA-Z]+|\\.|~|\*\*", re.DOTALL)

@@ -140,6 +140,8 @@ def _atom(atom: Atom, point: Point) -> Decimal:
 def _pi() -> Decimal:
     """Machin's formula: pi/4 = 4 arctan(1/5) - arctan(1/239)."""
 
+    one: int = 10 ** (_DIGITS + 10)
+
     def arctan_of_inverse(n: int) -> int:
         power = one // n
         total, k = power, 1
@@ -149,7 +151,6 @@ def _pi() -> Decimal:
             total += (-1 if k % 4 == 3 else 1) * (power // k)
         return total
 
-    one = 10 ** (_DIGITS + 10)
     return Decimal(4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))).scaleb(-_DIGITS - 10)
 
 

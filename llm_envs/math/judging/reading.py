@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from llm_envs.math.judging.containers import read_bracketed, read_matrix, read_ratio, read_several, read_union
-from llm_envs.math.judging.errors import TooLargeError, UnreadError
+from llm_envs.math.judging.errors import AmbiguousError, TooLargeError, UnreadError
 from llm_envs.math.judging.exact import Expression
 from llm_envs.math.judging.marks import read_base, read_currency, read_percent, read_unit
 from llm_envs.math.judging.normal_form import LONGEST, squeezed
@@ -93,6 +93,5 @@ def _scalar(tokens: Tokens, sign: int) -> Value:
     except TooLargeError:
         return Scalar(text, None, too_large=True)
     except UnreadError as error:
-        if sign < 0 or r"\pm" in tokens or r"\mp" in tokens:
-            return Unread(text, str(error))
-        return Scalar(text, None)
+        known_to_library = not isinstance(error, AmbiguousError) and not {r"\pm", r"\mp"} & set(tokens)
+        return Scalar(text, None) if known_to_library else Unread(text, str(error))

@@ -44,7 +44,7 @@ def _read_equation(parts: list[Tokens], read: Read) -> Value:
     if len(parts) > 2:
         return _chain(parts, read)
     difference = read_scalar(parts[0]) - read_scalar(parts[1])
-    return read(parts[1]) if not difference.top else Relation("=", difference, "".join(parts[0] + ["="] + parts[1]))
+    return read(parts[1]) if not difference.top else Relation("=", difference, "".join([*parts[0], "=", *parts[1]]))
 
 
 def _chain(parts: list[Tokens], read: Read) -> Value:

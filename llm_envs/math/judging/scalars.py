@@ -11,7 +11,7 @@ import math
 import re
 from fractions import Fraction
 
-from llm_envs.math.judging.errors import TooLargeError, UnreadError
+from llm_envs.math.judging.errors import AmbiguousError, TooLargeError, UnreadError
 from llm_envs.math.judging.exact import Expression, opaque
 from llm_envs.math.judging.polynomials import EULER, IMAGINARY, MOST_BITS, PI, Atom
 from llm_envs.math.judging.powers import power
@@ -23,23 +23,74 @@ _LONGEST_NUMBER = 4000  # digits; Python's own limit is 4300
 _LARGEST_FACTORIAL = 3000
 _HALF = Expression.number(Fraction(1, 2))
 _FUNCTIONS = frozenset(
-    ["sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "ln", "log", "exp", "gcd", "lcm", "min", "max", "det"]
+    [
+        "sin",
+        "cos",
+        "tan",
+        "cot",
+        "sec",
+        "csc",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "ln",
+        "log",
+        "exp",
+        "gcd",
+        "lcm",
+        "min",
+        "max",
+        "det",
+    ]
 )
 _CONSTANTS = {r"\pi": PI, "pi": PI, "e": EULER, "i": IMAGINARY}
 _GREEK = frozenset(
     rf"\{name}"
-    for name in ["alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "kappa", "lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "phi", "varphi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Sigma", "Phi", "Psi", "Omega", "ell"]
+    for name in [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "varepsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "vartheta",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "rho",
+        "sigma",
+        "tau",
+        "phi",
+        "varphi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Xi",
+        "Sigma",
+        "Phi",
+        "Psi",
+        "Omega",
+        "ell",
+    ]
 )
 _SIGNS = frozenset({"+", "-", r"\pm", r"\mp"})
 
 
 def read_scalar(tokens: Tokens, sign: int = 1) -> Expression:
     r"""The value of a scalar expression; `sign` is what `\pm` stands for. Raises UnreadError, TooLargeError."""
-    reader = _Reader([token for token in tokens if token != " "], sign)
-    value = reader.sum()
-    if reader.next is not None:
-        raise UnreadError(f"{reader.next!r} follows an expression")
-    return value
+    return _read_all([token for token in tokens if token != " "], sign, 0)
 
 
 def read_number(token: str) -> Fraction:
@@ -138,7 +189,7 @@ class _Reader:
                 return None
         above, below = read_number(match.group(1)), read_number(match.group(2))
         if not above < below:
-            raise UnreadError("a whole number beside a fraction that is not less than 1")
+            raise AmbiguousError("a whole number beside a fraction that is not less than 1")
         self._at += length
         return Expression.number(read_number(rest[0]) + above / below)
 
@@ -321,7 +372,8 @@ def _read_all(tokens: Tokens, sign: int, depth: int) -> Expression:
     reader = _Reader(tokens, sign, depth)
     value = reader.sum()
     if reader.next is not None:
-        raise UnreadError(f"{reader.next!r} follows an expression")
+        error = AmbiguousError if reader.next[0].isdigit() else UnreadError
+        raise error(f"{reader.next!r} follows an expression")
     return value
 
 
