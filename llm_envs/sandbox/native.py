@@ -22,15 +22,15 @@ Under root, each slot has an unused uid; a user's programs run under the user's 
 nothing. Neither runner nor program has a capability left, or a way to gain one.
 
 Not held: `kernel`. The kernel is shared, and a hole in it is a way out; the system-call filter of `locked` keeps most
-of it out of reach. The clock, the load of the machine, the kernel's version, and the paths at which Python is installed
-are visible.
+of it out of reach. The clock, the load of the machine, the kernel's version, and the paths at which Python and this
+package are installed are visible.
 
 Programs are what they are in `locked`: Python without site-packages, with a fixed hash seed.
 """
 
 import os
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from llm_envs.sandbox.base import SandboxError
@@ -73,7 +73,7 @@ def unavailable() -> str | None:
 def _refusal() -> str | None:
     """What a cage that is started says against it."""
     try:
-        _start(Imports()).close()
+        _start(_NEWEST_ABI, Imports()).close()
     except SandboxError as error:
         return f"{error}: {_advice()}"
     return None
@@ -100,26 +100,29 @@ def remark() -> str:
 class NativeSandbox(PooledSandbox):
     """Programs in namespaces of their own. See the module for what that holds and what not."""
 
-    def __init__(self, *, slots: int | None = None, recycle_after: int = RECYCLE_AFTER) -> None:
+    def __init__(
+        self, *, slots: int | None = None, recycle_after: int = RECYCLE_AFTER, newest_abi: int = _NEWEST_ABI
+    ) -> None:
         """Start nothing yet. Raises SandboxError where the platform is not able.
 
         Args:
             slots: programs at once; the number of usable cores by default.
             recycle_after: programs after which a slot's namespaces and processes are replaced.
+            newest_abi: use no newer version of Landlock than this; 0 is a kernel without it.
         """
         if reason := unavailable():
             raise SandboxError(f"the sandbox 'native' is not available: {reason}")
-        super().__init__("native", GUARANTEES, _start, slots=slots, recycle_after=recycle_after)
+        super().__init__("native", GUARANTEES, partial(_start, newest_abi), slots=slots, recycle_after=recycle_after)
 
 
-def _start(imports: Imports) -> Cage:
+def _start(newest_abi: int, imports: Imports) -> Cage:
     uid = _own_uid()
     readable = tuple(readable_paths())
     confinement: dict[str, wire.Value] = {
         "readable": readable,
         "writable": WRITABLE,
         "uid": None,  # the runner itself has given up all that programs must not have
-        "newest_abi": _NEWEST_ABI,
+        "newest_abi": newest_abi,
         "others_counted": _others_counted(uid),
     }
     preload = imports.usual

@@ -43,6 +43,7 @@ def enter(folder: str, uid: int | None, shown: Sequence[str]) -> cgroup.Group | 
     Returns:
         A memory cgroup for the programs; None where none can be made.
     """
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, (libc.SIGTERM,))  # it is to find us knowing all that we have started
     _signal.signal(libc.SIGTERM, _end)
     # this interpreter finds its library by the paths it began with, which may lead over symbolic links
     sources = {path: os.path.realpath(path) for path in _outermost([*shown, *sys.path]) if os.path.exists(path)}
@@ -56,13 +57,14 @@ def enter(folder: str, uid: int | None, shown: Sequence[str]) -> cgroup.Group | 
         # after the change of privileges, which takes a process that may be looked into, and clears the other setting
         libc.prctl(libc.PR_SET_DUMPABLE, 0)()
         libc.prctl(libc.PR_SET_PDEATHSIG, libc.SIGTERM)()
-        first = _fork()
+        first = os.fork()
     except BaseException:
         if group is not None:
             group.remove()
         raise
     if first != 0:
         _attend(first, group)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (libc.SIGTERM,))
     mounts.unshare(mounts.NEW_NAMESPACE | mounts.NEW_NET | mounts.NEW_IPC | mounts.NEW_UTS | mounts.NEW_CGROUP)
     mounts.name_host(_HOST_NAME)
     inner_uid = uid if uid is not None else os.getuid()
@@ -92,22 +94,17 @@ def _become_root_of_nothing_else() -> None:
             file.write(text)
 
 
-def _fork() -> int:
-    """Fork with the signal to end held back, so that it finds us knowing our child."""
-    _signal.pthread_sigmask(_signal.SIG_BLOCK, (libc.SIGTERM,))
-    pid = os.fork()
-    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (libc.SIGTERM,))
-    return pid
-
-
 def _attend(first: int, group: cgroup.Group | None) -> NoReturn:
     """Wait for the first process inside, end it when we are asked to end, and leave nothing of it."""
     try:
-        status = os.waitpid(first, 0)[1]
+        try:
+            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (libc.SIGTERM,))
+            os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+        finally:
+            _signal.signal(libc.SIGTERM, _signal.SIG_IGN)
     except SystemExit:
         os.kill(first, libc.SIGKILL)
-        status = os.waitpid(first, 0)[1]
-    _signal.signal(libc.SIGTERM, _signal.SIG_IGN)
+    status = os.waitpid(first, 0)[1]
     if group is not None:
         group.remove()
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

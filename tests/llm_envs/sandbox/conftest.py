@@ -9,14 +9,33 @@ import pytest
 from llm_envs.sandbox.base import Sandbox
 from llm_envs.sandbox.locked import LockedSandbox
 from llm_envs.sandbox.locked import unavailable as locked_unavailable
+from llm_envs.sandbox.native import NativeSandbox
+from llm_envs.sandbox.native import unavailable as native_unavailable
 from llm_envs.sandbox.unsafe import UnsafeSandbox
 from tests.llm_envs.sandbox.target import Target, target
+
+NEEDS = {"native": "namespaces", "locked": "landlock"}  # what each cage takes, as a test's `needs` names it
+
+
+def require_native() -> None:
+    """Skip, with the reason, where the cage does not work."""
+    if reason := native_unavailable():
+        pytest.skip(reason)
 
 
 def require_locked() -> None:
     """Skip, with the reason, where the cage does not work."""
     if reason := locked_unavailable():
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def native() -> Iterator[NativeSandbox]:
+    """The `native` cage with two slots, whatever the machine."""
+    require_native()
+    sandbox = NativeSandbox(slots=2)
+    yield sandbox
+    sandbox.close()
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +55,17 @@ def unsafe() -> Iterator[UnsafeSandbox]:
     sandbox.close()
 
 
-@pytest.fixture(params=[pytest.param("locked", marks=pytest.mark.needs("landlock")), "unsafe"])
+CAGED = [pytest.param(name, marks=pytest.mark.needs(need)) for name, need in NEEDS.items()]
+
+
+@pytest.fixture(params=CAGED)
+def caged(request: pytest.FixtureRequest) -> Sandbox:
+    """Every cage in turn that holds what it runs."""
+    found: Sandbox = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture(params=[*CAGED, "unsafe"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     """Every cage in turn."""
     found: Sandbox = request.getfixturevalue(request.param)

@@ -4,16 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from llm_envs.sandbox import locked, unsafe
+from llm_envs.sandbox import locked, native, unsafe
 from llm_envs.sandbox.base import Program, Sandbox, Status
 from llm_envs.sandbox.locked import LockedSandbox
 from tests.llm_envs.sandbox.attacks import ATTACKS, PRELUDE, Attack
+from tests.llm_envs.sandbox.conftest import NEEDS
 from tests.llm_envs.sandbox.target import Target
 from tests.scale import scaled
 
-CLAIMS = {"locked": locked.GUARANTEES, "unsafe": unsafe.GUARANTEES}
+CLAIMS = {"native": native.GUARANTEES, "locked": locked.GUARANTEES, "unsafe": unsafe.GUARANTEES}
 CASES = [
-    pytest.param(cage, attack, id=f"{cage}-{attack.name}", marks=[pytest.mark.needs("landlock")] * (cage == "locked"))
+    pytest.param(
+        cage, attack, id=f"{cage}-{attack.name}", marks=pytest.mark.needs(NEEDS[cage]) if cage in NEEDS else ()
+    )
     for cage, claimed in CLAIMS.items()
     for attack in ATTACKS
     if attack.guarantee in claimed

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from llm_envs.sandbox import describe, get_sandbox, locked, registry
+from llm_envs.sandbox import describe, get_sandbox, locked, native, registry
 from llm_envs.sandbox.base import Program, Sandbox, SandboxError
 from llm_envs.sandbox.runner import landlock
 
@@ -19,9 +19,10 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.needs("landlock")
-def test_auto_is_the_first_cage_that_works_and_one_instance_for_all() -> None:
+def test_auto_is_the_first_cage_that_works_and_one_instance_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     if reason := locked.unavailable():
         pytest.skip(reason)
+    monkeypatch.setattr(native, "unavailable", lambda: "no namespaces")
     sandbox = get_sandbox()
     assert isinstance(sandbox, Sandbox)
     assert sandbox.name == "locked"
@@ -31,14 +32,18 @@ def test_auto_is_the_first_cage_that_works_and_one_instance_for_all() -> None:
 
 
 def test_an_unknown_name_is_told_what_there_is() -> None:
-    with pytest.raises(ValueError, match=r"sandbox name='podman': must be one of auto, locked, unsafe"):
+    with pytest.raises(ValueError, match=r"sandbox name='podman': must be one of auto, native, locked, unsafe"):
         get_sandbox("podman")
 
 
 def test_nothing_runs_unsafe_but_by_name(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """UC-098: no cage is an error with its reasons, and the uncaged one says so at every start."""
+    monkeypatch.setattr(native, "unavailable", lambda: "no namespaces")
     monkeypatch.setattr(locked, "unavailable", lambda: "the kernel has no Landlock")
-    with pytest.raises(SandboxError, match=r"locked: the kernel has no Landlock.*ask for the sandbox 'unsafe' by name"):
+    with pytest.raises(
+        SandboxError,
+        match=r"native: no namespaces; locked: the kernel has no Landlock.*ask for the sandbox 'unsafe' by name",
+    ):
         get_sandbox()
     with pytest.raises(SandboxError, match=r"'locked' is not available: the kernel has no Landlock"):
         get_sandbox("locked")
@@ -51,10 +56,10 @@ def test_nothing_runs_unsafe_but_by_name(monkeypatch: pytest.MonkeyPatch, caplog
 
 def test_the_description_says_what_is_held_what_not_and_why_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locked, "unavailable", lambda: "no Landlock")
-    lines = describe().splitlines()
-    assert lines[0] == "locked: not available: no Landlock"
-    assert "does not hold files, network, processes" in lines[1]
-    assert "only by name" in lines[1]
+    lines = dict(line.split(": ", 1) for line in describe().splitlines())
+    assert lines["locked"] == "not available: no Landlock"
+    assert "does not hold files, network, processes" in lines["unsafe"]
+    assert "only by name" in lines["unsafe"]
     for kind in registry.KINDS:
         assert kind.guarantees() <= registry.HOLDS.keys()
 
