@@ -31,6 +31,7 @@ NEEDS = {
     "data": "the data sets in ../shared/data",
     "docker": "a Docker engine that answers",
     "landlock": "a Linux kernel with Landlock and seccomp",
+    "math": "the extra `math`: math-verify",
     "namespaces": "Linux on x86_64 and the right to make namespaces",
     "registry": "a package registry that pip can reach",
     "video": "the extra `video`: moviepy",

@@ -11,8 +11,6 @@ from llm_envs.math.judging.agreement import compare_scalars
 from llm_envs.math.judging.exact import Expression
 from llm_envs.math.judging.polynomials import Atom
 from llm_envs.math.judging.values import (
-    InBase,
-    Infinity,
     Matrix,
     Named,
     Ordered,
@@ -74,19 +72,10 @@ class Comparison:
             case Union(), Union():
                 return self._matching(gold.parts, answer.parts)
             case Matrix(), Matrix():
-                if len(gold.rows) != len(answer.rows):
-                    return Verdict.WRONG
-                return all_right([self._in_order(*rows) for rows in zip(gold.rows, answer.rows, strict=True)])
+                return self._in_order(gold.items, answer.items)
             case Relation(), Relation():
                 return self._relations(gold, answer)
-            case (Infinity(), Infinity()) | (InBase(), InBase()):
-                return Verdict.of(gold == answer)
-        return self._different_kinds(gold, answer)
-
-    def _different_kinds(self, gold: Value, answer: Value) -> Verdict:
-        """Kinds that are apart are wrong, but for a scalar that nobody could read: it may be of any kind."""
-        unread = [value for value in (gold, answer) if isinstance(value, Scalar) and value.value is None]
-        return Verdict.UNDECIDED if unread else Verdict.WRONG
+        return Verdict.RIGHT if gold == answer else _different_kinds(gold, answer)
 
     def _named(self, gold: Value, answer: Value) -> Verdict:
         """A name may be left out, or given where the gold answer has none; two names must be the same."""
@@ -182,6 +171,12 @@ def can_pair(table: Sequence[Sequence[bool]]) -> bool:
 def _items(value: Value) -> tuple[Value, ...]:
     """The values of a set or list; one value alone is a list of one."""
     return value.items if isinstance(value, Unordered) else (value,)
+
+
+def _different_kinds(gold: Value, answer: Value) -> Verdict:
+    """Kinds that are apart are wrong, but for a scalar that nobody could read: it may be of any kind."""
+    unread = any(isinstance(value, Scalar) and value.value is None for value in (gold, answer))
+    return Verdict.UNDECIDED if unread else Verdict.WRONG
 
 
 def _without_name(value: Value) -> Value:

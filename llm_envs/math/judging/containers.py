@@ -35,7 +35,7 @@ def read_several(tokens: Tokens, read: Read) -> Value | None:
 
 def read_union(tokens: Tokens, read: Read) -> Value | None:
     """Intervals with a union sign between them, or the letter U."""
-    parts = split(tokens, lambda token: token in {r"\cup", "U"})
+    parts = split(tokens, lambda mark: mark in {r"\cup", "U"})
     if len(parts) < 2:
         return None
     values = _items(parts, read)
@@ -58,20 +58,20 @@ def read_bracketed(tokens: Tokens, read: Read) -> Value | None:
         return _read_braces(opening, inside, read)
     if closing not in _CLOSING[opening]:
         raise UnreadError("brackets of different kinds")
-    parts = split(inside, lambda token: token in {",", ";"})
+    parts = split(inside, lambda mark: mark in {",", ";"})
     if len(parts) == 1 and opening == "(" and closing == ")":
         return read(inside)
     return Ordered(opening, closing, _items(parts, read))
 
 
 def _read_braces(opening: str, inside: Tokens, read: Read) -> Value:
-    if opening == "{" and not positions(inside, lambda token: token == ","):
+    if opening == "{" and not positions(inside, lambda mark: mark == ","):
         return read(inside)
     if not inside:
         return Unordered(())
-    if positions(inside, lambda token: token in {"|", ":"}):
+    if positions(inside, lambda mark: mark in {"|", ":"}):
         raise UnreadError("a set by its condition")
-    return Unordered(_items(split(inside, lambda token: token in {",", ";"}), read))
+    return Unordered(_items(split(inside, lambda mark: mark in {",", ";"}), read))
 
 
 def read_matrix(tokens: Tokens, read: Read) -> Value | None:
@@ -84,16 +84,16 @@ def read_matrix(tokens: Tokens, read: Read) -> Value | None:
     body = stripped(tokens[4:-4])
     if kind == "array" and body and body[0] == "{":
         body = stripped(body[partner(body, 0) + 1 :])
-    lines = [line for line in split(body, lambda token: token == "\\\\") if line]
-    rows = tuple(_items(split(line, lambda token: token == "&"), read) for line in lines)
-    if not rows or len({len(row) for row in rows}) > 1:
+    lines = [line for line in split(body, lambda mark: mark == "\\\\") if line]
+    rows = tuple(Ordered("&", "&", _items(split(line, lambda mark: mark == "&"), read)) for line in lines)
+    if not rows or len({len(row.items) for row in rows}) > 1:
         raise UnreadError("rows of different length")
     return Matrix(rows)
 
 
 def read_ratio(tokens: Tokens, read: Read) -> Value | None:
     """`3:2`; terms count as they are written."""
-    parts = split(tokens, lambda token: token == ":")
+    parts = split(tokens, lambda mark: mark == ":")
     return Ordered(":", ":", _items(parts, read)) if len(parts) > 1 else None
 
 

@@ -4,7 +4,7 @@ import re
 
 from llm_envs.math.judging.errors import UnreadError
 from llm_envs.math.judging.exact import Expression
-from llm_envs.math.judging.scalars import read_number
+from llm_envs.math.judging.functions import read_number
 from llm_envs.math.judging.tokens import Read, Tokens, stripped
 from llm_envs.math.judging.units import MULTIPLES, is_known_unit, unit_named
 from llm_envs.math.judging.values import InBase, Percent, Quantity, Scalar, Value
@@ -61,7 +61,7 @@ def read_unit(tokens: Tokens, read: Read) -> Value | None:
     return _quantity(value, name) if is_known_unit(name.partition("^")[0]) else value
 
 
-def read_base(tokens: Tokens, read: Read) -> Value | None:
+def read_base(tokens: Tokens, _read: Read) -> Value | None:
     r"""Digits with a base below them: `101_2`, `2A_{16}`."""
     text = re.sub(r"\\text\{([^{}]*)\}", r"\1", "".join(tokens).replace(" ", ""))
     match = _IN_BASE.fullmatch(text)

@@ -7,58 +7,13 @@ Nothing is evaluated here. Layout goes (`$`, `\left`, `\!`, thin spaces), synony
 import re
 from functools import lru_cache
 
+from llm_envs.math.judging.vocabulary import CHARACTERS, LAYOUT, SPACES, SYNONYMS
+
 LONGEST = 1000  # characters; a longer text is not read, only compared as it stands
 
-_CHARACTERS = str.maketrans(
-    {
-        "−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "∗": "*", "÷": "/", "⁄": "/", "∕": "/",
-        "π": r"\pi ", "√": r"\sqrt ", "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "≈": r"\approx ",
-        "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "±": r"\pm ", "∓": r"\mp ", "ℝ": r"\mathbb{R}",
-        "°": r"^\circ ", "′": "'", "’": "'", "θ": r"\theta ", "α": r"\alpha ", "β": r"\beta ", "λ": r"\lambda ",
-        "²": "^2 ", "³": "^3 ", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "⅓": r"\frac{1}{3}",
-        "⅔": r"\frac{2}{3}", "⟨": r"\langle ", "⟩": r"\rangle ", "€": r"\text{€}", "£": r"\text{£}",
-        "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " ", "\N{THIN SPACE}": " ", "％": "%", "，": ",",
-    }
-)  # fmt: skip
-_SYNONYMS = {
-    r"\dfrac": r"\frac", r"\tfrac": r"\frac", r"\cfrac": r"\frac", r"\dbinom": r"\binom", r"\tbinom": r"\binom",
-    r"\leq": r"\le", r"\leqslant": r"\le", r"\geq": r"\ge", r"\geqslant": r"\ge", r"\neq": r"\ne", r"\lt": "<",
-    r"\gt": ">", r"\cdot": "*", r"\times": "*", r"\ast": "*", r"\div": "/", r"\lbrace": r"\{", r"\rbrace": r"\}",
-    r"\lbrack": "[", r"\rbrack": "]", r"\lparen": "(", r"\rparen": ")", r"\lvert": "|", r"\rvert": "|", r"\vert": "|",
-    r"\varnothing": r"\emptyset", r"\infin": r"\infty", r"\degree": r"^\circ", r"\degrees": r"^\circ",
-    r"\percent": "%", r"\%": "%", r"\lor": r"\text{or}", r"\land": r"\text{and}", r"\colon": ":", r"\mid": "|",
-    r"\dots": r"\ldots", r"\cdots": r"\ldots", r"\rm": "", r"\bf": "", r"\it": "",
-}  # fmt: skip
-_LAYOUT = frozenset(
-    [
-        r"\left",
-        r"\right",
-        r"\middle",
-        r"\big",
-        r"\Big",
-        r"\bigg",
-        r"\Bigg",
-        r"\bigl",
-        r"\bigr",
-        r"\Bigl",
-        r"\Bigr",
-        r"\biggl",
-        r"\biggr",
-        r"\displaystyle",
-        r"\textstyle",
-        r"\limits",
-        r"\nolimits",
-        r"\!",
-        r"\(",
-        r"\)",
-        r"\[",
-        r"\]",
-    ]
-)
-_SPACE = frozenset([r"\,", r"\;", r"\:", r"\quad", r"\qquad", r"\thinspace", r"\enspace", r"~"] + ["\\ "])
 _COMMAND = re.compile(r"\\[a-zA-Z]+|\\.|~|\*\*", re.DOTALL)
 _STYLED = re.compile(
-    r"\\(?:text(?:bf|it|rm|normal|up|sf)?|math(?:rm|bf|it|sf|cal)|mbox|hbox|bm|boldsymbol|operatorname\*?) *\{([^{}]*)\}"
+    r"\\(?:text(?:bf|it|rm|normal|up)?|math(?:rm|bf|it|sf|cal)|[mh]box|bm|boldsymbol|operatorname\*?) *\{([^{}]*)\}"
 )
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _CURRENCY = re.compile(r"^\s*-?\s*\$\s*-?[\d.]")
@@ -76,7 +31,7 @@ def normal_form(text: str) -> str:
     if _PLAIN.fullmatch(text) or len(text) > LONGEST:
         return text
     if not text.isascii():
-        text = text.translate(_CHARACTERS)
+        text = text.translate(CHARACTERS)
     text = _without_dollars(text)
     text = _BRACED_COMMA.sub("", text)
     if "\\" in text or "~" in text or "*" in text:
@@ -107,16 +62,12 @@ def _without_dollars(text: str) -> str:
 
 def _spelling(match: re.Match[str]) -> str:
     command = match.group()
-    if command in _LAYOUT:
+    if command in LAYOUT:
         return ""
-    if command in _SPACE:
+    if command in SPACES:
         return " "
-    if command == "**":
-        return "^"
-    synonym = _SYNONYMS.get(command)
-    if synonym is None:
-        return command
-    return synonym + " " if synonym[-1:].isalpha() and synonym.startswith("\\") else synonym
+    name = SYNONYMS.get(command, command)
+    return name + " " if name is not command and name[-1].isalpha() else name
 
 
 def _styled(match: re.Match[str]) -> str:

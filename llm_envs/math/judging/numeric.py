@@ -139,7 +139,6 @@ def _atom(atom: Atom, point: Point) -> Decimal:
 @cache
 def _pi() -> Decimal:
     """Machin's formula: pi/4 = 4 arctan(1/5) - arctan(1/239)."""
-
     one: int = 10 ** (_DIGITS + 10)
 
     def arctan_of_inverse(n: int) -> int:

@@ -11,10 +11,11 @@ from functools import lru_cache
 from llm_envs.math.judging.containers import read_bracketed, read_matrix, read_ratio, read_several, read_union
 from llm_envs.math.judging.errors import AmbiguousError, TooLargeError, UnreadError
 from llm_envs.math.judging.exact import Expression
+from llm_envs.math.judging.functions import read_number
 from llm_envs.math.judging.marks import read_base, read_currency, read_percent, read_unit
 from llm_envs.math.judging.normal_form import LONGEST, squeezed
 from llm_envs.math.judging.relations import read_relation
-from llm_envs.math.judging.scalars import read_number, read_scalar
+from llm_envs.math.judging.scalars import read_scalar
 from llm_envs.math.judging.tokens import DEEPEST, Read, Tokens, stripped, tokenized
 from llm_envs.math.judging.values import Infinity, Scalar, Unordered, Unread, Value
 from llm_envs.math.judging.words import read_words

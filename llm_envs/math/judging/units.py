@@ -13,52 +13,12 @@ _SAME = {
     "radian": "rad", "unit": "", "point": "pt",
 }  # fmt: skip
 _NAMES = {other: name for name, others in _SAME.items() for other in (name, *others.split())}
-_NOT_UNITS = frozenset(
-    [
-        "or",
-        "and",
-        "not",
-        "no",
-        "to",
-        "than",
-        "less",
-        "more",
-        "about",
-        "over",
-        "under",
-        "approximately",
-        "around",
-        "at",
-        "least",
-        "most",
-        "from",
-        "between",
-        "minus",
-        "plus",
-        "times",
-        "negative",
-        "half",
-        "quarter",
-        "third",
-        "dozen",
-        "score",
-        "squared",
-        "cubed",
-        "point",
-        "mod",
-        "modulo",
-        "base",
-        "if",
-        "when",
-        "where",
-        "for",
-        "is",
-        "are",
-        "remainder",
-        "percent",
-        "otherwise",
-    ]
+_CHANGING = (
+    "or and not no to than less more about over under approximately around at least most from between minus plus times "
+    "negative half quarter third dozen score squared cubed mod modulo base if when where for is are remainder percent "
+    "otherwise"
 )
+_NOT_UNITS = frozenset(_CHANGING.split())
 _WORDS = re.compile(r"[A-Za-z$€£¢\\]+(?:[ /-][A-Za-z]+)*\.?(?: ?\^ ?\{?[23]\}?)?|\^ ?\{? ?\\circ ?\}?(?: ?[CF])?")
 
 

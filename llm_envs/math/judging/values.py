@@ -85,9 +85,9 @@ class Union:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Rows of equal length."""
+    """Rows of equal length, each as a tuple."""
 
-    rows: "tuple[tuple[Value, ...], ...]"
+    items: "tuple[Ordered, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,6 @@ class Unread:
     reason: str
 
 
-Value: TypeAlias = (
-    Scalar | Percent | Quantity | InBase | Words | Infinity | Ordered | Unordered | Union | Matrix | Named | Relation | Unread
-)  # fmt: skip
+Number: TypeAlias = Scalar | Percent | Quantity | InBase | Infinity
+Collection: TypeAlias = Ordered | Unordered | Union | Matrix
+Value: TypeAlias = Number | Collection | Words | Named | Relation | Unread
