@@ -74,8 +74,8 @@ def _lattice_polygon(rng: random.Random, level: int) -> Draft:
                 "strictly inside it?"
             ),
             (
-                f"Count the points with two integer coordinates in the interior of the polygon with the corners {shown}, in "
-                "this order."
+                f"Count the points with two integer coordinates in the interior of the polygon with the corners {shown}, "
+                "in this order."
             ),
         )
     text = pick(rng, texts)

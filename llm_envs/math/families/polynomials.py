@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from math import lcm
 
 from llm_envs.core.draws import whole
 from llm_envs.math.families.latex import Number
@@ -37,11 +38,14 @@ def derivative(coefficients: Sequence[int]) -> list[int]:
     return [coefficient * (degree - place) for place, coefficient in enumerate(coefficients[:-1])]
 
 
-def integral(coefficients: Sequence[int], low: Number, high: Number) -> Fraction:
+def integral(coefficients: Sequence[int], low: int, high: int) -> Fraction:
     """The definite integral from low to high."""
     top = len(coefficients)
-    raised = [*[Fraction(coefficient, top - place) for place, coefficient in enumerate(coefficients)], Fraction(0)]
-    return Fraction(evaluate(raised, high) - evaluate(raised, low))
+    common, total = lcm(*range(1, top + 1)), 0
+    for place, coefficient in enumerate(coefficients):
+        power = top - place
+        total += coefficient * (high**power - low**power) * (common // power)
+    return Fraction(total, common)
 
 
 def product(first: Sequence[int], second: Sequence[int]) -> list[int]:
