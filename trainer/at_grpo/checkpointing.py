@@ -33,6 +33,16 @@ RESUMABLE = ("optimizer.pt", "scheduler.pt", "trainer_state.json")
 # What a resumed run may change: where it reports, how often it looks, how long it goes on.
 MAY_DIFFER = frozenset(
     {
+        "inference.gpus",
+        "inference.max_in_flight",
+        "inference.options",
+        "inference.patience_s",
+        "inference.python",
+        "inference.restarts",
+        "inference.servers",
+        "inference.start_timeout_s",
+        "inference.timeout_s",
+        "inference.urls",
         "optim.steps",
         "run.output_dir",
         "run.report_to",

@@ -10,6 +10,13 @@ class Grouping(StrEnum):
     TRAJECTORY = "trajectory"
 
 
+class Backend(StrEnum):
+    """Who generates: this process, or vLLM servers."""
+
+    TRANSFORMERS = "transformers"
+    VLLM = "vllm"
+
+
 class LossType(StrEnum):
     """TRL's losses that are plain sums over tokens; the others average inside a micro-batch, which streaming spoils."""
 

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from at_grpo.checkpointing import check_same_config, check_unused, latest_checkpoint, read_config
 from at_grpo.config import TrainConfig
+from at_grpo.inference.base import SamplerError
 from at_grpo.loading import CONFIGS, bundled_configs, load_config
 from at_grpo.stopping import InterruptedRun
 from llm_envs.core.errors import UsageError
@@ -38,6 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE_ERROR
     except SandboxError as error:
         print(f"at-grpo: the sandbox failed: {error}", file=sys.stderr)
+        return FAILURE
+    except SamplerError as error:
+        print(f"at-grpo: {error}", file=sys.stderr)
         return FAILURE
     except InterruptedRun as stop:
         again = shlex.join(["at-grpo", "train", "--resume", str(stop.checkpoint)])

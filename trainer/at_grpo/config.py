@@ -119,6 +119,37 @@ class RolloutSection:
 
 
 @dataclass(frozen=True, slots=True)
+class InferenceSection:
+    """Who generates the replies.
+
+    Attributes:
+        backend: `transformers` (in this process, taking turns with training) or `vllm` (servers).
+        urls: servers that run already, `http://host:port` or `unix:/path`; empty to start some.
+        servers: how many vLLM servers to start, each with a copy of the base model.
+        gpus: the devices that they share evenly; empty for what is visible, or the CPU.
+        options: further options of vLLM's command line, e.g. `{gpu-memory-utilization: 0.8}`; true for a flag.
+        python: an interpreter that has vLLM, where this one has not.
+        max_in_flight: requests at once at each server; further ones wait without a timeout.
+        timeout_s: seconds that one answer may take.
+        patience_s: seconds for which a lost connection is tried again.
+        start_timeout_s: seconds from a server's start to its first answer.
+        restarts: how often a server that dies is started again.
+    """
+
+    backend: str = "transformers"
+    urls: tuple[str, ...] = ()
+    servers: int = 1
+    gpus: tuple[int, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    python: str = ""
+    max_in_flight: int = 256
+    timeout_s: float = 600.0
+    patience_s: float = 120.0
+    start_timeout_s: float = 600.0
+    restarts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
 class OptimSection:
     """One optimizer step per iteration.
 
@@ -191,5 +222,6 @@ class TrainConfig:
     policies: dict[str, PolicySection] = field(default_factory=dict)
     roles: dict[str, RoleSection] = field(default_factory=dict)
     rollout: RolloutSection = field(default_factory=RolloutSection)
+    inference: InferenceSection = field(default_factory=InferenceSection)
     optim: OptimSection = field(default_factory=OptimSection)
     run: RunSection = field(default_factory=RunSection)

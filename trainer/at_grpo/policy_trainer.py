@@ -42,7 +42,7 @@ class PolicyTrainer(GRPOTrainer):
         *,
         args: GRPOConfig,
         policies: Mapping[str, PolicySection],
-        assess: Callable[[], dict[str, float]] | None = None,
+        assess: Callable[[int], dict[str, float]] | None = None,
         commit: Callable[[Path], AbstractContextManager[object]] = nullcontext,
         processing_class: PreTrainedTokenizerBase,
         callbacks: list[TrainerCallback] | None = None,
@@ -53,7 +53,8 @@ class PolicyTrainer(GRPOTrainer):
             model: a PEFT model with one adapter a policy (`policies.build_policies`).
             args: from `at_grpo_config.grpo_config`.
             policies: name -> settings.
-            assess: plays the evaluation episodes; returns metrics without the `eval_` prefix.
+            assess: number of the next iteration -> plays the evaluation episodes; returns metrics without the `eval_`
+                prefix.
             commit: opened around the writing of a checkpoint folder; what makes it whole or not there.
             processing_class: the tokenizer.
             callbacks: of transformers.
@@ -125,7 +126,8 @@ class PolicyTrainer(GRPOTrainer):
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
         """Play the evaluation episodes; TRL's would generate single turns."""
-        metrics = {f"eval_{key}": value for key, value in (self._assess() if self._assess else {}).items()}
+        measured = self._assess(self.state.global_step) if self._assess else {}
+        metrics = {f"eval_{key}": value for key, value in measured.items()}
         self.model.eval()  # TRL logs what it has gathered in the model's mode, and training may wait for its own line
         self.log(metrics)
         self.model.train()

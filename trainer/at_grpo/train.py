@@ -15,6 +15,7 @@ from at_grpo.at_grpo_trainer import ATGRPOTrainer
 from at_grpo.checkpointing import committing
 from at_grpo.config import TrainConfig
 from at_grpo.inference.base_model import load_base
+from at_grpo.inference.serving import serving
 from at_grpo.policies import build_policies
 from at_grpo.reporting import RunReport
 from at_grpo.rollouts.assembly import build_engine
@@ -32,6 +33,7 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
 
     Raises:
         UsageError: a base model that can't be found, a tokenizer without a chat template.
+        SamplerError: a server that does not start, is lost for good, or serves other weights.
         InterruptedRun: it was asked to stop, and has saved what it had.
     """
     folder = Path(config.run.output_dir)
@@ -41,25 +43,25 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
     model = build_policies(base, config.policies, seed=config.run.seed)
     ready = time.monotonic()
 
-    versions = dict.fromkeys(config.policies, 0)
-    engine, players = build_engine(config, model, PromptEncoder(tokenizer), versions)
-    report = RunReport(config, folder)
-    experience = Experience(config, engine, players, versions, report.on_step)
-    if resume is not None:
-        experience.restore(resume)
-    trainer = ATGRPOTrainer(
-        model,
-        args=grpo_config(config),
-        policies=config.policies,
-        temperatures={role: section.temperature for role, section in config.roles.items()},
-        collect=experience.collect,
-        assess=experience.assess,
-        commit=functools.partial(_commit, config, experience),
-        processing_class=tokenizer,
-        callbacks=report.callbacks,
-    )
-    with report.running(trainer):
-        trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
+    encoder, report = PromptEncoder(tokenizer), RunReport(config, folder)
+    with serving(config, model, encoder, source, dict.fromkeys(config.policies, 0)) as inference:
+        engine, players = build_engine(config, inference.sampler, encoder)
+        experience = Experience(config, engine, players, inference.publication, report.on_step)
+        if resume is not None:
+            experience.restore(resume)
+        trainer = ATGRPOTrainer(
+            model,
+            args=grpo_config(config),
+            policies=config.policies,
+            temperatures={role: section.temperature for role, section in config.roles.items()},
+            collect=experience.collect,
+            assess=experience.assess,
+            commit=functools.partial(_commit, config, experience),
+            processing_class=tokenizer,
+            callbacks=report.callbacks,
+        )
+        with report.running(trainer):
+            trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
     report.finish(experience.totals, source, {"prepare": ready - began, "train": time.monotonic() - ready})
     return folder
 

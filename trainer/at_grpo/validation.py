@@ -3,12 +3,13 @@
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from at_grpo.choices import Dtype, Grouping, LossType, ScaleRewards, Scheduler, Tracker
+from at_grpo.choices import Backend, Dtype, Grouping, LossType, ScaleRewards, Scheduler, Tracker
 from at_grpo.config import (
+    InferenceSection,
     ModelSection,
     OptimSection,
     PolicySection,
@@ -29,6 +30,7 @@ from llm_envs.sandbox.registry import KINDS
 MODULE_NAMES = frozenset(
     {"model", "base_model", "base_layer", "layers", "self_attn", "mlp", "weight", "bias", "norm", "lm_head", "module"}
 )
+URL = re.compile(r"(?:https?://[^/\s]+/*|unix:/\S+)\Z")
 POLICY_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
@@ -52,6 +54,10 @@ def _one_of(choices: Iterable[str]) -> Rule:
 
 def _share(allowed: str) -> Rule:
     return Rule(allowed, lambda value: 0 <= value < 1)
+
+
+def _repeats(values: Sequence[Any]) -> int:
+    return len(values) - len(set(values))
 
 
 _POSITIVE = Rule("above 0", lambda value: value > 0)
@@ -90,6 +96,17 @@ RULES: dict[type, dict[str, Rule]] = {
         "max_lost_share": _share("at least 0 and below 1"),
         "sandbox": _one_of(["auto", *(kind.name for kind in KINDS)]),
     },
+    InferenceSection: {
+        "backend": _one_of(Backend),
+        "urls": Rule("URLs like http://host:port or unix:/path", lambda value: all(map(URL.match, value))),
+        "servers": _at_least(1),
+        "gpus": Rule("numbers of devices, each once", lambda value: min(value, default=0) >= 0 == _repeats(value)),
+        "max_in_flight": _at_least(1),
+        "timeout_s": _POSITIVE,
+        "patience_s": _NOT_NEGATIVE,
+        "start_timeout_s": _POSITIVE,
+        "restarts": _at_least(0),
+    },
     OptimSection: {
         "steps": _at_least(1),
         "learning_rate": _POSITIVE,
@@ -127,7 +144,7 @@ def check_config(config: TrainConfig) -> EnvFacts:
         UsageError: with one line for each problem.
     """
     _raise(_value_problems(config, ""))
-    _raise(_name_problems(config), _model_problems(config), _idle_problems(config))
+    _raise(_name_problems(config), _model_problems(config), _inference_problems(config), _idle_problems(config))
     facts = inspect_env(config.env)
     _raise(_role_problems(config, facts))
     return facts
@@ -187,6 +204,24 @@ def _model_problems(config: TrainConfig) -> Iterator[str]:
                 f"model.warm_start.hidden_size={warm.hidden_size}: must be a multiple of 2 x heads ({2 * warm.heads}): "
                 "rotary positions turn a head's dimensions in pairs."
             )
+
+
+def _inference_problems(config: TrainConfig) -> Iterator[str]:
+    section = config.inference
+    if section.backend != Backend.VLLM:
+        for name in ("urls", "gpus", "options", "python"):
+            if getattr(section, name):
+                yield f"inference.{name}: has no effect with backend={section.backend!r}; set inference.backend=vllm."
+        return
+    if section.urls:
+        for name in ("gpus", "options", "python"):
+            if getattr(section, name):
+                yield f"inference.{name}: has no effect on the running servers of inference.urls; remove one of them."
+    if len(section.gpus) % section.servers:
+        yield (
+            f"inference.gpus={section.gpus}: must be a multiple of inference.servers ({section.servers}), which share "
+            "them evenly."
+        )
 
 
 def _idle_problems(config: TrainConfig) -> Iterator[str]:

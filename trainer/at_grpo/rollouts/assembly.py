@@ -1,41 +1,28 @@
-"""From a configuration to the engine that samples: environment, sampler, roles, sandbox."""
+"""From a configuration to the engine that plays: environment, roles, sandbox."""
 
 import functools
-from collections.abc import Mapping
-
-from peft import PeftModel
 
 import llm_envs
 from at_grpo.config import RoleSection, TrainConfig
-from at_grpo.inference.base import SamplingParams
+from at_grpo.inference.base import Sampler, SamplingParams
 from at_grpo.inference.player import PolicyPlayer
-from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.rollouts.engine import RolloutEngine
 from at_grpo.rollouts.limits import Select
 from at_grpo.rollouts.tree import Recipe
-from at_grpo.tokenization import PromptEncoder, stop_token_ids
+from at_grpo.tokenization import PromptEncoder
 from llm_envs.sandbox import get_sandbox
 
 
 def build_engine(
-    config: TrainConfig, model: PeftModel, encoder: PromptEncoder, versions: Mapping[str, int]
+    config: TrainConfig, sampler: Sampler, encoder: PromptEncoder
 ) -> tuple[RolloutEngine, dict[str, PolicyPlayer]]:
     """The engine that samples with the current policies, and the same policies as players for evaluation episodes.
 
     Args:
         config: of the run.
-        model: the policies; the in-process sampler reads their weights as they are at each request.
+        sampler: generates for the policies.
         encoder: of the base's tokenizer.
-        versions: policy -> version that samples are stamped with, kept up to date by whoever updates the weights.
     """
-    tokenizer = encoder.tokenizer
-    sampler = TransformersSampler(
-        model,
-        stop_token_ids=stop_token_ids(model.generation_config, tokenizer),
-        pad_id=tokenizer.pad_token_id,
-        versions=versions,
-        decode=tokenizer.decode,
-    )
     params = {role: _params(section) for role, section in config.roles.items()}
     recipe = Recipe(
         sampler=sampler,

@@ -1,0 +1,179 @@
+"""Proof that servers serve the weights that are trained: log-probabilities of served tokens beside the trainer's own.
+
+A version counter can go up although no weights were sent, and a cache can answer for weights that are gone. So after
+every publication each policy samples a few tokens of one prompt from every server, and the trainer scores the same
+tokens. What gap is noise is measured when the run starts; what gap a wrong adapter would make, too.
+"""
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from peft import PeftModel
+from safetensors.torch import load_file, save_file
+
+from at_grpo.inference.base import Completion, SampleRequest, SamplerError, SamplingParams
+from at_grpo.inference.publishing import (
+    WEIGHTS,
+    AdapterPublisher,
+    load_adapter,
+    save_adapter,
+    unload_adapter,
+)
+from at_grpo.inference.vllm import BASE, VLLMSampler
+from at_grpo.policies import generating
+
+logger = logging.getLogger(__name__)
+
+TOKENS = 16  # sampled by a probe
+FLOOR = 1e-4  # nat; float32 servers and trainers differ by 1e-5
+MARGIN = 4.0  # times the gap that the base model shows
+LARGEST_NOISE = 1.0  # nat; between half-precision kernels it is a tenth of that
+PLANTED = "probe"  # an adapter that no policy is
+PLANTED_STD = 1.0  # of its B
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Tokens that a server sampled, and the trainer's log-probabilities of them."""
+
+    completion: Completion
+    scores: list[float]
+
+    @property
+    def gap(self) -> float:
+        """Largest difference between the server's log-probabilities and the trainer's, in nat."""
+        return max(abs(served - own) for served, own in zip(self.completion.logprobs, self.scores, strict=True))
+
+
+class ProbedPublisher:
+    """A `Publication` that publishes and then probes.
+
+    Attributes:
+        tolerance: gap in nat from which on a served token counts as one of other weights.
+    """
+
+    def __init__(self, publisher: AdapterPublisher, model: PeftModel, samplers: Sequence[VLLMSampler]) -> None:
+        """Not calibrated yet.
+
+        Args:
+            publisher: does the publishing.
+            model: the policies, as the trainer has them.
+            samplers: one for each server.
+        """
+        self._publisher, self._model, self._samplers = publisher, model, tuple(samplers)
+        self._prompt_ids: tuple[int, ...] = ()
+        self._last: dict[str, Reading] = {}
+        self.tolerance = FLOOR
+
+    def calibrate(self, prompt_ids: Sequence[int], folder: Path) -> None:
+        """Measure the noise on the base model, and see that a planted adapter is told from it.
+
+        Args:
+            prompt_ids: the prompt of all probes; a long one also passes through the servers' prefix caches.
+            folder: for the planted adapter; servers read it there.
+
+        Raises:
+            SamplerError: the servers' base model is not the trainer's, or the probe would not notice wrong weights.
+        """
+        self._prompt_ids = tuple(prompt_ids)
+        noise = max(self._read(sampler, BASE, 0, None).gap for sampler in self._samplers)
+        if not noise <= LARGEST_NOISE:
+            raise SamplerError(
+                f"the servers' base model differs from the trainer's by {noise:.3g} nat on a token: must be the same "
+                "weights, dtype and tokenizer. Start the servers with the trainer's model.base and model.dtype."
+            )
+        self.tolerance = max(FLOOR, MARGIN * noise)
+        policy = self._publisher.policies[0]
+        planted = plant(self._model, policy, folder / PLANTED)
+        for endpoint in self._publisher.endpoints:
+            asyncio.run(load_adapter(endpoint, PLANTED, planted))
+        seen = min(self._read(sampler, PLANTED, 0, None).gap for sampler in self._samplers)
+        for endpoint in self._publisher.endpoints:
+            asyncio.run(unload_adapter(endpoint, PLANTED))
+        shutil.rmtree(planted)
+        if seen <= self.tolerance:
+            raise SamplerError(
+                f"an adapter with large weights changed nothing at a server ({seen:.2g} nat, tolerance "
+                f"{self.tolerance:.2g}): it loads adapters and does not use them. See whether it serves the modules "
+                f"of policies.{policy}.target_modules."
+            )
+        logger.info("probe: noise %.1e nat; other weights are noticed from %.1e nat on", noise, self.tolerance)
+
+    def publish(self, version: int) -> Mapping[str, float]:
+        """See `Publication`.
+
+        Returns:
+            for each policy `probe/<policy>/gap` (largest difference in nat), `probe/<policy>/change` (what the last
+            step changed on the same prompt) and `probe/<policy>/inconclusive` (1 where that change is too small for
+            stale weights to be noticed; freshness then rests on the names alone).
+
+        Raises:
+            SamplerError: a server serves other weights than the trainer's, or could not be published to.
+        """
+        if self._publisher.published == version:
+            return {}
+        self._publisher.publish(version)
+        measured: dict[str, float] = {}
+        for policy in self._publisher.policies:
+            name = self._publisher.name(policy)
+            readings = [self._read(sampler, name, version, policy) for sampler in self._samplers]
+            measured[f"probe/{policy}/gap"] = gap = max(reading.gap for reading in readings)
+            if not gap <= self.tolerance:  # NaN is a mismatch, too
+                raise SamplerError(
+                    f"policy {policy!r}, version {version}: served and trained log-probabilities differ by {gap:.3g} "
+                    f"nat, noise is at most {self.tolerance:.1g}: a server samples from other weights. The run stops, "
+                    "since its samples would be trained on as if they were the policy's own."
+                )
+            measured |= self._change(policy)
+            self._last[policy] = readings[0]
+        return measured
+
+    def _read(self, sampler: VLLMSampler, name: str, version: int, policy: str | None) -> Reading:
+        """A sample of what a server calls `name`, scored by a policy of the trainer or by its base model (None)."""
+        request = SampleRequest(name, self._prompt_ids, 1, version, SamplingParams(max_tokens=TOKENS))
+        (completion,) = asyncio.run(sampler.sample_as(name, version, request))
+        return Reading(completion, self._scores(completion, policy))
+
+    def _change(self, policy: str) -> dict[str, float]:
+        """What the last step changed: the previous probe's tokens, scored by the weights of then and of now."""
+        last = self._last.get(policy)
+        if last is None:
+            return {}
+        now = self._scores(last.completion, policy)
+        change = max(abs(one - other) for one, other in zip(last.scores, now, strict=True))
+        return {
+            f"probe/{policy}/change": change,
+            f"probe/{policy}/inconclusive": float(change <= 2 * self.tolerance),
+        }
+
+    def _scores(self, completion: Completion, policy: str | None) -> list[float]:
+        """The trainer's log-probabilities of a completion of the probe's prompt; None for the base model."""
+        ids = torch.tensor([[*self._prompt_ids, *completion.token_ids]], device=self._model.device)
+        with generating(self._model, policy or next(iter(self._model.peft_config))):
+            if policy is None:
+                with self._model.disable_adapter():
+                    logits_1_T_V = self._model(input_ids=ids).logits
+            else:
+                logits_1_T_V = self._model(input_ids=ids).logits
+        start = len(self._prompt_ids) - 1
+        logps_T_V = torch.log_softmax(logits_1_T_V[0, start:-1].float(), dim=-1)
+        targets_T_1 = torch.tensor(completion.token_ids, device=logps_T_V.device)[:, None]
+        scores: list[float] = logps_T_V.gather(1, targets_T_1)[:, 0].tolist()
+        return scores
+
+
+def plant(model: PeftModel, policy: str, folder: Path) -> Path:
+    """An adapter of the policy's shape that is far from every policy: its B is random and large."""
+    save_adapter(model, policy, folder)
+    state = load_file(folder / WEIGHTS)
+    generator = torch.Generator().manual_seed(0)
+    for name, tensor in state.items():
+        if "lora_B" in name:
+            state[name] = (PLANTED_STD * torch.randn(tensor.shape, generator=generator)).to(tensor.dtype)
+    save_file(state, folder / WEIGHTS)
+    return folder
