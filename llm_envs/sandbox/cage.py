@@ -86,39 +86,52 @@ class Channel:
         return data
 
     def _exchange(self) -> None:
+        interests = {self._read_fd: select.POLLIN}
+        if self._pending:  # both directions may be one descriptor
+            interests[self._write_fd] = interests.get(self._write_fd, 0) | select.POLLOUT
         poll = select.poll()
-        poll.register(self._read_fd, select.POLLIN)
-        if self._pending:
-            poll.register(self._write_fd, select.POLLOUT)
+        for fd, interest in interests.items():
+            poll.register(fd, interest)
         left_s = self.deadline - time.monotonic()
         if left_s <= 0:
             raise CageLostError("no answer in time")
-        events = poll.poll(left_s * 1000)
-        for fd, _ in events:
-            if fd == self._read_fd:
+        for fd, event in poll.poll(left_s * 1000):
+            if fd == self._read_fd and event != select.POLLOUT:
                 self._read()
-            else:
+            if fd == self._write_fd and event != select.POLLIN:
                 self._write()
 
     def _read(self) -> None:
         try:
-            data = os.read(self._read_fd, 1 << 16)
+            data = self._take()
         except BlockingIOError:
             return
         except ConnectionError as error:
             raise CageLostError(str(error)) from error
         if not data:
             raise CageLostError("the runner ended")
-        self._received += data
+        self._accept(data)
 
     def _write(self) -> None:
         try:
             if self._pending:
-                self._pending = self._pending[os.write(self._write_fd, self._pending) :]
+                self._pending = self._pending[self._give(self._pending) :]
         except BlockingIOError:
             pass
         except ConnectionError:  # what it answered before it died is still to be read
             self._pending = memoryview(b"")
+
+    def _take(self) -> bytes:
+        """What has come, empty at the end of the stream. Raises BlockingIOError, ConnectionError."""
+        return os.read(self._read_fd, 1 << 16)
+
+    def _give(self, data: memoryview) -> int:
+        """Pass on what the stream takes now, and how much that was. Raises BlockingIOError, ConnectionError."""
+        return os.write(self._write_fd, data)
+
+    def _accept(self, data: bytes) -> None:
+        """Take note of what has come."""
+        self._received += data
 
 
 class Conversation:
