@@ -59,3 +59,13 @@ def tool_says(stdout: str, task: Mapping[str, str] = SUM, **options: Any) -> Tex
 
 def boxed(answer: str) -> str:
     return rf"\boxed{{{answer}}}"
+
+
+def answered(*answers: str, **options: Any) -> TextAECEnv:
+    """After these answers of a reasoner without a tool worth the name."""
+    env = game(turn_order=("reasoner", "tool"), **{"stop": "budget", "max_cycles": 9, **options})
+    for number, answer in enumerate(answers):
+        if number:
+            env.step("nothing")
+        env.step(boxed(answer))
+    return env
