@@ -10,4 +10,4 @@ class TooLargeError(UnreadError):
 
 
 class AmbiguousError(UnreadError):
-    """The text may mean several things, of which a library would pick one."""
+    """The text may mean several things, or nothing, and a library would pick one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from llm_envs.math.judging.errors import TooLargeError, UnreadError
+from llm_envs.math.judging.errors import AmbiguousError, TooLargeError
 from llm_envs.math.judging.polynomials import (
     MOST_BITS_IN_SUM,
     ONE,
@@ -83,9 +83,9 @@ def difference(a: Expression, b: Expression) -> Polynomial:
 
 
 def quotient(top: Polynomial, bottom: Polynomial) -> Expression:
-    """The quotient in its usual form. Raises UnreadError for a denominator of zero."""
+    """The quotient in its usual form. Raises AmbiguousError for a denominator of zero."""
     if not bottom:
-        raise UnreadError("a division by zero")
+        raise AmbiguousError("a division by zero")
     if bottom == ONE:
         return Expression(top)
     if len(bottom) == 1:

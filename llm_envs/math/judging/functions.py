@@ -5,13 +5,14 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from llm_envs.math.judging.errors import TooLargeError, UnreadError
+from llm_envs.math.judging.errors import AmbiguousError, TooLargeError, UnreadError
 from llm_envs.math.judging.exact import Expression, opaque
 from llm_envs.math.judging.polynomials import MOST_BITS
 
 _NUMBER = re.compile(r"(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?")
 _LONGEST_NUMBER = 4000  # digits; Python's own limit is 4300
 _LARGEST_FACTORIAL = 3000
+_MOST_OPERANDS = {"log": 2, "gcd": 9, "lcm": 9, "min": 9, "max": 9}
 
 
 def read_number(digits: str) -> Fraction:
@@ -31,7 +32,9 @@ def read_number(digits: str) -> Fraction:
 
 
 def apply_function(name: str, arguments: Sequence[Expression]) -> Expression:
-    """A function by its name."""
+    """A function by its name, a base before its operand. Raises UnreadError for operands that it cannot have."""
+    if not 1 <= len(arguments) <= _MOST_OPERANDS.get(name, 1):
+        raise UnreadError(f"{name} of {len(arguments)} operands")
     numbers = [argument.rational for argument in arguments]
     exact = _OF_NUMBERS.get(name)
     if exact is not None and all(number is not None and number.denominator == 1 for number in numbers):
@@ -51,7 +54,7 @@ def factorial(value: Expression) -> Expression:
     if number is None:
         return opaque("factorial", value)
     if number.denominator != 1 or number < 0:
-        raise UnreadError("a factorial of something other than a natural number")
+        raise AmbiguousError("a factorial of something other than a natural number")
     if number > _LARGEST_FACTORIAL:
         raise TooLargeError("a large factorial")
     return Expression.number(math.factorial(number.numerator))
@@ -63,7 +66,7 @@ def binomial(n: Expression, k: Expression) -> Expression:
     if above is None or below is None:
         return opaque("binomial", n, k)
     if above.denominator != 1 or below.denominator != 1 or not 0 <= below <= above:
-        raise UnreadError("a binomial coefficient outside 0 <= k <= n")
+        raise AmbiguousError("a binomial coefficient outside 0 <= k <= n")
     if above > _LARGEST_FACTORIAL:
         raise TooLargeError("a large binomial coefficient")
     return Expression.number(math.comb(above.numerator, below.numerator))

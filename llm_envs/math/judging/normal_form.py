@@ -33,7 +33,7 @@ def normal_form(text: str) -> str:
     if not text.isascii():
         text = text.translate(CHARACTERS)
     text = _without_dollars(text)
-    text = _BRACED_COMMA.sub("", text)
+    text = _BRACED_COMMA.sub("", text).replace("...", r"\ldots ")
     if "\\" in text or "~" in text or "*" in text:
         text = _COMMAND.sub(_spelling, text)
         text = _STYLED.sub(_styled, text)

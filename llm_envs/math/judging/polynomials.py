@@ -12,8 +12,8 @@ from llm_envs.math.judging.errors import TooLargeError
 
 MOST_BITS = 1 << 15  # of a number that stands alone: 2006! has 19,120
 MOST_BITS_IN_SUM = 1 << 11
-MOST_TERMS = 64
-MOST_PRODUCTS = 1 << 10  # of terms, in one multiplication
+MOST_TERMS = 40
+MOST_PRODUCTS = 1 << 9  # of terms, in one multiplication
 MOST_EXPONENT = 10**6
 
 
@@ -115,7 +115,7 @@ def reduced(exponents: Mapping[Atom, Fraction]) -> tuple[Fraction, Monomial]:
             quarter = exponent % 4
             factor *= -1 if quarter >= 2 else 1
             rest = quarter % 2
-        elif max(abs(exponent.numerator), exponent.denominator) > MOST_EXPONENT:
+        if max(abs(rest.numerator), rest.denominator) > MOST_EXPONENT:
             raise TooLargeError("a large exponent")
         if rest:
             kept.append((atom, rest))

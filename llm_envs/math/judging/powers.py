@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import isqrt
 
-from llm_envs.math.judging.errors import TooLargeError, UnreadError
+from llm_envs.math.judging.errors import AmbiguousError, TooLargeError
 from llm_envs.math.judging.exact import Expression, opaque
 from llm_envs.math.judging.polynomials import (
     EULER,
@@ -51,17 +51,17 @@ def factored(number: int) -> dict[int, int] | None:
 def _whole_power(base: Expression, by: int) -> Expression:
     if by == 0:
         if not base.top:
-            raise UnreadError("0 to the power of 0")
+            raise AmbiguousError("0 to the power of 0")
         return Expression.number(1)
     if by < 0:
         return _whole_power(Expression.number(1) / base, -by)
     if len(base.top) <= 1 and len(base.bottom) == 1:
         if abs(by) > MOST_EXPONENT:
-            raise TooLargeError(f"an exponent of {by.bit_length()} bits")
+            raise TooLargeError("a large exponent")
         return Expression(_power_of_term(base.top, by))
     result = base
     if by > MOST_TERMS:
-        raise TooLargeError(f"a sum to the power of {by}")
+        raise TooLargeError("a high power of a sum")
     for _ in range(by - 1):
         result = result * base
     return result
@@ -72,7 +72,7 @@ def _power_of_term(term: Polynomial, by: int) -> Polynomial:
         return {}
     ((monomial, factor),) = term.items()
     if abs(factor) != 1 and by * max(factor.numerator.bit_length(), factor.denominator.bit_length()) > 2 * MOST_BITS:
-        raise TooLargeError(f"a number to the power of {by}")
+        raise TooLargeError("a high power of a number")
     extra, monomial = reduced({atom: exponent * by for atom, exponent in monomial})
     return {monomial: bounded(factor**by * extra)}
 
@@ -80,7 +80,7 @@ def _power_of_term(term: Polynomial, by: int) -> Polynomial:
 def _root_power(base: Expression, by: Fraction) -> Expression:
     if not base.top:
         if by < 0:
-            raise UnreadError("a division by zero")
+            raise AmbiguousError("a division by zero")
         return base
     if len(base.top) > 1 or len(base.bottom) > 1:
         return Expression.atom(Atom(f"({base.key})", "sum", (base,)), by)

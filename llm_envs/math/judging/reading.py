@@ -21,6 +21,8 @@ from llm_envs.math.judging.values import Infinity, Scalar, Unordered, Unread, Va
 from llm_envs.math.judging.words import read_words
 
 _PLAIN = re.compile(r"[-+]?(\d+)(?:\.(\d+))?")
+MOST_WORDS = 12
+_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}")
 _INFINITIES = frozenset({r"\infty", "infinity", "inf", "oo"})
 _READERS: tuple[Callable[[Tokens, Read], Value | None], ...] = (
     read_words,
@@ -47,6 +49,10 @@ def read(normal: str) -> Value:
         if plain is not None:
             number = read_number(normal.lstrip("+-"))
             return Scalar(normal, Expression.number(-number if normal[0] == "-" else number), _places(plain))
+        if len(_WORD.findall(normal)) > MOST_WORDS:
+            return Unread(normal, f"it is prose: more than {MOST_WORDS} words")
+        if r"\ldots" in normal:
+            return Unread(normal, "dots stand for what is not written")
         return _read(tokenized(normal), 0)
     except TooLargeError:
         return Scalar(normal, None, too_large=True)

@@ -109,4 +109,4 @@ def _is_name(tokens: Tokens) -> bool:
 
 
 def _name(tokens: Tokens) -> str:
-    return "".join(token for token in tokens if token != " ")
+    return "".join(filter(str.strip, tokens))

@@ -37,7 +37,7 @@ _DEGREE = Expression.atom(PI) / Expression.number(180)
 
 def read_scalar(tokens: Tokens, sign: int = 1) -> Expression:
     r"""The value of a scalar expression; `sign` is what `\pm` stands for. Raises UnreadError, TooLargeError."""
-    return _read([token for token in tokens if token != " "], sign, 0)
+    return _read(list(filter(str.strip, tokens)), sign, 0)
 
 
 def _read(tokens: Tokens, sign: int, depth: int) -> Expression:
