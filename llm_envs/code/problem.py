@@ -57,6 +57,8 @@ class Problem:
         checker: a trusted program that reads `{"stdin": ..., "expected": ..., "output": ...}` as JSON and accepts by
             exit code 0, refuses by 1; empty without one.
         cpu_s, memory_mb: what a program may take on each test.
+        spare: further tests, few of which find every mutant out. They are neither shown nor decide; a reference tester
+            gives them. Empty where none are known.
 
     Raises:
         UsageError: a problem that can't be judged, such as one without hidden tests: an empty list is passed by all.
@@ -75,6 +77,7 @@ class Problem:
     checker: str = ""
     cpu_s: float = 2.0
     memory_mb: int = 256
+    spare: tuple[Case, ...] = ()
 
     def __post_init__(self) -> None:
         require(len(self.hidden) > 0, "Problem.hidden", self.hidden, f"at least one test ({self.name})")
@@ -89,7 +92,7 @@ class Problem:
         if self.entry_point is not None:
             name = self.entry_point
             require(name.isidentifier(), "Problem.entry_point", name, "the name of a function, or None for a program")
-            for case in (*self.visible, *self.hidden):
+            for case in (*self.visible, *self.hidden, *self.spare):
                 self._require_json(case)
 
     def _require_json(self, case: Case) -> None:
