@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 GROUP = "llm_envs.environments"
 MODULES = {
+    "llm_envs/code-v0": "llm_envs.code_v0",
     "llm_envs/math-v0": "llm_envs.math_v0",
     "llm_envs/plan_path-v0": "llm_envs.plan_path_v0",
     "llm_envs/sokoban-v0": "llm_envs.sokoban_v0",
