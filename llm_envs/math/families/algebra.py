@@ -216,7 +216,11 @@ def _absolute_values(rng: random.Random, level: int) -> Draft:
         roots = [Fraction(right - shift, factor), Fraction(-right - shift, factor)]
         terms, left = ((1, factor, shift),), f"|{latex.polynomial([factor, shift])}| = {right}"
     elif level == 2:
-        (first, second), (shift, other), right = sample(rng, range(1, 6), 2), (nonzero(rng, 9), nonzero(rng, 9)), 0
+        (first, second), (shift, other), right = (
+            sorted(sample(rng, range(1, 6), 2)),
+            (nonzero(rng, 9), nonzero(rng, 9)),
+            0,
+        )
         roots = [Fraction(other - shift, first - second), Fraction(-other - shift, first + second)]
         terms = ((1, first, shift), (-1, second, other))
         left = f"|{latex.polynomial([first, shift])}| = |{latex.polynomial([second, other])}|"

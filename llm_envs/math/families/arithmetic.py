@@ -27,6 +27,8 @@ print(hours)
 
 def _work_rate(rng: random.Random, level: int) -> Draft:
     first, second = whole(rng, 4, 40), whole(rng, 4, 40)
+    if level < 3:  # where it does not matter which is which
+        first, second = sorted((first, second))
     drain = whole(rng, first + 1, 60) if level >= 2 else 0
     alone = whole(rng, 2, first - 2) if level == 3 else 0
     top = second * drain + first * drain - first * second if drain else first + second
@@ -174,7 +176,7 @@ print(acid)
 
 def _mixture(rng: random.Random, level: int) -> Draft:
     if level == 1:
-        parts = tuple([(whole(rng, 2, 30), whole(rng, 5, 95)) for _ in range(2)])
+        parts = tuple(sorted([(whole(rng, 2, 30), whole(rng, 5, 95)) for _ in range(2)]))
         answer = Fraction(sum([amount * percent for amount, percent in parts]), parts[0][0] + parts[1][0])
         told = " with ".join([f"{amount} litres of {percent}% acid" for amount, percent in parts])
         ask = pick(rng, ("How many percent acid is the mixture?", "Find the strength of the mixture in percent."))

@@ -29,7 +29,6 @@ class Form(StrEnum):
     INTEGER = "an integer"
     FRACTION = "an integer or a fraction in lowest terms"
     DIGITS = "a number written in the base asked for, without the base"
-    PAIR = "an ordered pair (a, b)"
     TRIPLE = "an ordered triple (a, b, c)"
     VECTOR = "a tuple of integers and fractions in lowest terms, such as (1, 1/2)"
     SET = r"a set in braces, such as \{1/2, 3\}"

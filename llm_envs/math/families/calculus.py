@@ -272,7 +272,7 @@ def _series_coefficient(rng: random.Random, level: int) -> Draft:
     if level == 1:
         factors, answer = ((first, high),), comb(high, place) * first**place
     elif level == 2:
-        factors = ((first, high), (second, other))
+        factors = tuple(sorted([(first, high), (second, other)]))
         terms = [comb(high, k) * first**k * comb(other, place - k) * second ** (place - k) for k in range(place + 1)]
         answer = sum(terms)
     else:
@@ -284,8 +284,8 @@ def _series_coefficient(rng: random.Random, level: int) -> Draft:
     text = pick(
         rng,
         (
-            f"What is the coefficient of $x^{place}$ in the expansion of ${shown}$ in powers of $x$?",
-            f"Find the coefficient of $x^{place}$ in the Taylor series of ${shown}$ at 0.",
+            f"What is the coefficient of $x^{{{place}}}$ in the expansion of ${shown}$ in powers of $x$?",
+            f"Find the coefficient of $x^{{{place}}}$ in the Taylor series of ${shown}$ at 0.",
         ),
     )
     return Draft(text, str(answer), program(_MULTIPLY_SERIES, factors=factors, place=place))

@@ -4,7 +4,7 @@ import random
 from functools import cache
 from math import comb, factorial, gcd, prod
 
-from llm_envs.core.draws import pick, sample, shuffled, whole
+from llm_envs.core.draws import pick, sample, whole
 from llm_envs.math.families.base import Draft, Family, Form, Topic
 from llm_envs.math.families.programs import program
 
@@ -18,7 +18,7 @@ print(ways[total])
 
 def _bounded_sums(rng: random.Random, level: int) -> Draft:
     count = level + 2
-    lows = [whole(rng, 0, 4) for _ in range(count)]
+    lows = sorted([whole(rng, 0, 6) for _ in range(count)])
     spare = whole(rng, 6, 18)
     total = sum(lows) + spare
     cap = whole(rng, spare // count + 1, spare - 2) if level == 3 else spare  # on what one takes beyond its lower bound
@@ -32,7 +32,7 @@ def _bounded_sums(rng: random.Random, level: int) -> Draft:
     if level == 3:
         wishes = ", ".join([f"{name} from {low} to {low + cap}" for name, low in zip(names, lows, strict=True)])
     thing = pick(rng, ("apples", "coins", "marbles"))
-    text = f"In how many ways can {total} equal {thing} be shared out so that these get so many: {wishes}?"
+    text = f"In how many ways can {total} equal {thing} be shared out, each person within these limits: {wishes}?"
     bounds = tuple([(low, low + cap) if level == 3 else (low, total) for low in lows])
     return Draft(text, str(answer), program(_FILL_BOXES, total=total, bounds=bounds))
 
@@ -43,7 +43,7 @@ print(sum(any(number % divisor == 0 for divisor in divisors) == wanted for numbe
 
 
 def _multiples(rng: random.Random, level: int) -> Draft:
-    divisors = tuple(sorted(sample(rng, range(2, 16), 2 if level == 1 else level)))
+    divisors = tuple(sorted(sample(rng, range(2, 16), level + 1)))
     last, wanted = whole(rng, 100, 999 if level < 3 else 3000), whole(rng, 0, 1)
     answer = 0
     for chosen in range(1, 1 << len(divisors)):
@@ -87,7 +87,7 @@ def _count_seatings(allowed: list[int]) -> int:
 
 def _forbidden_seats(rng: random.Random, level: int) -> Draft:
     count = level + 3
-    forbidden = tuple([tuple(sorted(sample(rng, range(1, count + 1), whole(rng, 0, 2)))) for _ in range(count)])
+    forbidden = tuple(sorted([tuple(sorted(sample(rng, range(1, count + 1), whole(rng, 0, 2)))) for _ in range(count)]))
     everyone = (1 << count) - 1
     answer = _count_seatings([everyone - sum([1 << (seat - 1) for seat in seats]) for seats in forbidden])
     names = ("Ada", "Ben", "Cleo", "Dan", "Eve", "Finn")
@@ -114,7 +114,7 @@ print(ways[width, height])
 
 
 def _lattice_paths(rng: random.Random, level: int) -> Draft:
-    width, height = whole(rng, 4, 9), whole(rng, 4, 9)
+    width, height = sorted((whole(rng, 4, 9), whole(rng, 4, 9)))
     inner = [(x, y) for x in range(width + 1) for y in range(height + 1) if 0 < x + y < width + height]
     closed = tuple(sorted(sample(rng, inner, level)))
     avoiding: list[int] = []  # ways to each closed point, and last to the goal, that meet no closed point before
@@ -230,6 +230,8 @@ def ways(left, last):
     for letter, number in enumerate(left):
         if number == 0 or (rule == "apart" and letter == 0 and last == 0):
             continue
+        if rule == "begin" and last is None and letter != 0:
+            continue
         if rule == "together" and letter != 0 and 0 < left[0] < counts[0]:
             continue  # the row of the first letter is not complete
         total += ways(left[:letter] + (number - 1,) + left[letter + 1 :], letter)
@@ -240,19 +242,16 @@ print(ways(counts, None))
 
 
 def _anagrams(rng: random.Random, level: int) -> Draft:
-    letters = shuffled(rng, "ABCDE")[:4]
-    counts = [whole(rng, 1, 6) for _ in letters]
-    if level > 1:
-        counts[0] = whole(rng, 2, 4)
-        counts.append(whole(rng, 1, 3))
-        letters = shuffled(rng, "ABCDEF")[:5]
-    rule = {1: "", 2: "together", 3: "apart"}[level]
+    letters = sample(rng, "ABCDEF", 4 if level == 1 else 5)
+    rule = {1: "begin", 2: "together", 3: "apart"}[level]
+    most = 7 if level == 1 else 6
+    counts = [whole(rng, 2, most), *sorted([whole(rng, 1, most) for _ in letters[1:]])]
     first, rest = counts[0], sum(counts[1:])
     others = factorial(rest) // prod([factorial(count) for count in counts[1:]])
-    answer = others * {1: comb(first + rest, first), 2: rest + 1, 3: comb(rest + 1, first)}[level]
+    answer = others * {1: comb(first - 1 + rest, rest), 2: rest + 1, 3: comb(rest + 1, first)}[level]
     told = ", ".join([f"{count} x {letter}" for count, letter in zip(counts, letters, strict=True)])
     wish = {
-        "": "",
+        "begin": f", if a tile with {letters[0]} comes first",
         "together": f", if all tiles with {letters[0]} stand side by side",
         "apart": f", if no two tiles with {letters[0]} stand side by side",
     }[rule]

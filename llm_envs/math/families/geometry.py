@@ -74,7 +74,7 @@ def _lattice_polygon(rng: random.Random, level: int) -> Draft:
                 "strictly inside it?"
             ),
             (
-                f"Count the points with two integer coordinates in the interior of the polygon with the corners {shown}, "
+                f"Count the points with integer coordinates in the interior of the polygon with the corners {shown}, "
                 "in this order."
             ),
         )
@@ -108,8 +108,8 @@ def _tether(rng: random.Random, level: int) -> Draft:
                 f"rope of {rope} m, on a wide meadow. How many square metres can it graze?"
             ),
             (
-                f"On open grass stands a shed, a {short} m by {long} m rectangle. A {animal} is tied outside to one of "
-                f"its corners by a {rope} m rope. Find the area it can reach, in square metres."
+                f"On open grass stands a rectangular shed of {short} m by {long} m. A {animal} is tied outside to one "
+                f"of its corners by a rope of {rope} m. Find the area it can reach, in square metres."
             ),
         ),
     )
@@ -125,7 +125,7 @@ square = Fraction(min((first + second) ** 2 + third**2 for first, second, third 
 
 
 def _box_walk(rng: random.Random, level: int) -> Draft:
-    edges = sorted([whole(rng, 2, {1: 15, 2: 30, 3: 70}[level]) for _ in range(3)])
+    edges = sorted([whole(rng, 2, {1: 16, 2: 30, 3: 70}[level]) for _ in range(3)])
     square = (edges[0] + edges[1]) ** 2 + edges[2] ** 2
     told = " by ".join(map(str, shuffled(rng, edges)))
     text = pick(
@@ -136,8 +136,8 @@ def _box_walk(rng: random.Random, level: int) -> Draft:
                 "it, the other end of a space diagonal. How long is its shortest way?"
             ),
             (
-                f"What is the length of a shortest path along the surface of a {told} cuboid between two corners that "
-                "are diagonally opposite through its interior?"
+                f"What is the length of a shortest path along the surface of a cuboid of {told} between two corners "
+                "that are diagonally opposite through its interior?"
             ),
         ),
     )
@@ -175,7 +175,10 @@ def _triangle(rng: random.Random, level: int) -> Draft:
     shown = ", ".join(map(str, shuffled(rng, (a, b, c))))
     text = pick(
         rng,
-        (f"A triangle has sides of length {shown}. Find the {ask}.", f"What is the {ask} of a {shown} triangle?"),
+        (
+            f"A triangle has sides of length {shown}. Find the {ask}.",
+            f"What is the {ask} of a triangle with the sides {shown}?",
+        ),
     )
     wanted = {1: "area", 2: "inradius", 3: "circumradius"}[level]
     return Draft(

@@ -64,6 +64,8 @@ def _multiply(first: Rows, second: Rows) -> Rows:
 
 def _determinant(rows: Sequence[Sequence[int]]) -> int:
     """By Bareiss' elimination without fractions (1968)."""
+    if len(rows) == 2:
+        return rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
     matrix, sign, last = [list(row) for row in rows], 1, 1
     for pivot in range(len(matrix) - 1):
         swap = next((k for k in range(pivot, len(matrix)) if matrix[k][pivot]), None)

@@ -21,7 +21,7 @@ print(together)
 def _common_periods(rng: random.Random, level: int) -> Draft:
     steps = sample(rng, range(2, 13), level + 1)
     factor = whole(rng, 1, 4)
-    periods = tuple([factor * step for step in steps])
+    periods = tuple(sorted([factor * step for step in steps]))
     minutes = whole(rng, 30, 240)
     answer = 60 * minutes // lcm(*periods)
     told = f"{', '.join(map(str, periods[:-1]))} and {periods[-1]}"
@@ -154,7 +154,7 @@ def _digits(value: int, base: int) -> str:
 def _base_conversion(rng: random.Random, level: int) -> Draft:
     base = whole(rng, 4, 9) if level > 1 else 10
     target = pick(rng, [each for each in range(3, 10) if each != base])
-    values = [whole(rng, 50, 900) for _ in range(1 if level < 3 else 2)]
+    values = sorted([whole(rng, 50, 900) for _ in range(1 if level < 3 else 2)])
     given = tuple([_digits(value, base) for value in values])
     shown = " and ".join([f"${digits}_{{{base}}}$" for digits in given])
     if level < 3:

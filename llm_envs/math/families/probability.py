@@ -9,6 +9,15 @@ from llm_envs.math.families import latex
 from llm_envs.math.families.base import Draft, Family, Form, Topic
 from llm_envs.math.families.programs import program
 
+
+def _draw_chance(rng: random.Random, most: int) -> tuple[int, int]:
+    """A probability between 0 and 1 in lowest terms, its denominator at most `most`."""
+    bottom = whole(rng, 2, most)
+    top = whole(rng, 1, bottom - 1)
+    common = gcd(top, bottom)
+    return top // common, bottom // common
+
+
 _ROLL_ALL = """
 from fractions import Fraction
 from itertools import product
@@ -29,7 +38,7 @@ def _ways_at_most(dice: tuple[int, ...], most: int) -> int:
 
 
 def _dice_sum(rng: random.Random, level: int) -> Draft:
-    dice = tuple([whole(rng, 4, 20 if level < 3 else 12) for _ in range(2 if level < 3 else 3)])
+    dice = tuple(sorted([whole(rng, 4, 20 if level < 3 else 12) for _ in range(2 if level < 3 else 3)]))
     least = whole(rng, len(dice) + 2, sum(dice) - 2)
     most = least if level == 1 else whole(rng, least + 1, sum(dice) - 1)
     outcomes = 1
@@ -69,8 +78,7 @@ print(states[wanted])
 
 def _urn(rng: random.Random, level: int) -> Draft:
     colours = ("red", "blue", "green", "white")[: level + 1]
-    urn = tuple([whole(rng, 3, 12) for _ in colours])
-    wanted = tuple([whole(rng, 1, 3) for _ in colours])
+    urn, wanted = zip(*sorted([(whole(rng, 3, 15), whole(rng, 1, 3)) for _ in colours]), strict=True)
     ways = 1
     for number, taken in zip(urn, wanted, strict=True):
         ways *= comb(number, taken)
@@ -113,10 +121,11 @@ def _evidence(rng: random.Random, level: int) -> Draft:
     count, times = (3, 1) if level == 2 else (2, 1 if level == 1 else whole(rng, 2, 3))
     cuts = sorted(sample(rng, range(5, 96, 5), count - 1))
     shares = [high - low for low, high in zip([0, *cuts], [*cuts, 100], strict=True)]
-    groups = tuple([(share, whole(rng, 2, 60)) for share in shares])
+    groups = [(share, whole(rng, 2, 60)) for share in shares]
+    groups[1:] = sorted(groups[1:])
     weights = [share * likely**times for share, likely in groups]
-    names = ("A", "B", "C")[:count]
-    made = ", ".join([f"machine {name} makes {share}%" for name, share in zip(names, shares, strict=True)])
+    names, verb = ("A", "B", "C")[:count], "makes" if times == 1 else "fills"
+    made = ", ".join([f"machine {name} {verb} {share}%" for name, (share, _) in zip(names, groups, strict=True)])
     faulty = ", ".join([f"{likely}% from {name}" for name, (_, likely) in zip(names, groups, strict=True)])
     if times == 1:
         seen = pick(rng, ("A part picked at random is faulty.", "One part is drawn from the stock and found faulty."))
@@ -129,7 +138,7 @@ def _evidence(rng: random.Random, level: int) -> Draft:
     return Draft(
         f"{text} {ask}",
         latex.number(Fraction(weights[0], sum(weights))),
-        program(_COUNT_PEOPLE, groups=groups, times=times),
+        program(_COUNT_PEOPLE, groups=tuple(groups), times=times),
     )
 
 
@@ -157,7 +166,7 @@ _UNFAIR = tuple([(wins, games) for games in range(3, 9) for wins in range(1, gam
 
 def _ruin(rng: random.Random, level: int) -> Draft:
     goal = whole(rng, 20, 60) if level == 1 else whole(rng, 4, 11)
-    start = whole(rng, 1, goal - 1)
+    start = whole(rng, 2, goal - 1)
     wins, games = (1, 2) if level == 1 else pick(rng, _UNFAIR)
     ratio = Fraction(games - wins, wins)
     reach = Fraction(start, goal) if ratio == 1 else (1 - ratio**start) / (1 - ratio**goal)
@@ -219,9 +228,8 @@ print(rows[0][size])
 
 
 def _pattern_waiting(rng: random.Random, level: int) -> Draft:
-    pattern = "".join([pick(rng, "HT") for _ in range(level + 1 if level > 1 else whole(rng, 2, 3))])
-    tosses = whole(rng, 2, 16)
-    heads = whole(rng, 1, tosses - 1)
+    pattern = "H" + "".join([pick(rng, "HT") for _ in range(level if level > 1 else whole(rng, 1, 2))])
+    heads, tosses = _draw_chance(rng, 24)
     answer, chance = Fraction(0), Fraction(1)
     for size, side in enumerate(pattern, start=1):
         chance *= Fraction(heads if side == "H" else tosses - heads, tosses)
@@ -258,10 +266,9 @@ print(Fraction(first_hits[asked], sum(first_hits)))  # rounds without a hit are 
 
 def _contest(rng: random.Random, level: int) -> Draft:
     names = ("Ada", "Ben", "Cleo")[: 2 if level == 1 else 3]
-    bottoms = [whole(rng, 3, 11) for _ in names]
-    chances = tuple([(whole(rng, 1, bottom - 1), bottom) for bottom in bottoms])
+    chances = tuple([_draw_chance(rng, 11) for _ in names])
     asked = level - 1
-    rounds = prod(bottoms)  # equally likely ones; of the last `missed` nobody has hit so far
+    rounds = prod([bottom for _, bottom in chances])  # equally likely ones; of the last `missed` nobody has hit so far
     missed, hits = rounds, []
     for hit, bottom in chances:
         hits.append(missed // bottom * hit)
@@ -302,6 +309,8 @@ def _meeting(rng: random.Random, level: int) -> Draft:
     second = first if level < 3 else whole(rng, 12, first)
     first_wait = whole(rng, 3, second - 5)
     second_wait = first_wait if level == 1 else whole(rng, 3, second - 5)
+    if level == 2:  # where it does not matter who is who
+        first_wait, second_wait = sorted((first_wait, second_wait))
     below = Fraction((second - first_wait) ** 2, 2)
     rest = first - second_wait
     beyond = Fraction(rest * rest, 2) if rest <= second else second * rest - Fraction(second * second, 2)

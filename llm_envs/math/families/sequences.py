@@ -58,7 +58,7 @@ print(total)
 _EXTRAPOLATE = """
 from fractions import Fraction
 
-sums, term = [Fraction(start)], Fraction(first)
+sums, term = [Fraction(0)], Fraction(first)
 for _ in range(2):
     sums.append(sums[-1] + term)
     term = term * top / bottom
@@ -84,23 +84,23 @@ def _geometric_sum(rng: random.Random, level: int) -> Draft:
         return _bouncing_ball(rng)
     bottom, first = whole(rng, 2, 12), nonzero(rng, 30)
     if level == 1:
-        top, count = pick(rng, [k for k in range(1, bottom + 4) if k != bottom]), whole(rng, 4, 7)
-        ratio = Fraction(top, bottom)
+        ratio = Fraction(pick(rng, [top for top in range(1, bottom + 4) if top != bottom]), bottom)
+        count = whole(rng, 4, 7)
         answer = first * (1 - ratio**count) / (1 - ratio)
-        what, code = f"first {count} terms", program(_ADD_TERMS, first=first, top=top, bottom=bottom, count=count)
+        what, body, extent = f"first {count} terms", _ADD_TERMS, {"count": count}
     else:
-        top = nonzero(rng, bottom - 1)
-        ratio = Fraction(top, bottom)
+        ratio = Fraction(nonzero(rng, bottom - 1), bottom)
         answer = first / (1 - ratio)
-        what, code = "whole infinite series", program(_EXTRAPOLATE, start=0, first=first, top=top, bottom=bottom)
-    text = f"A geometric series begins with {first}; each further term is {top}/{bottom} times the one before it."
+        what, body, extent = "whole infinite series", _EXTRAPOLATE, {}
+    code = program(body, first=first, top=ratio.numerator, bottom=ratio.denominator, **extent)
+    text = f"A geometric series begins with {first}; each further term is {ratio} times the one before it."
     text += pick(rng, (f" Find the sum of the {what}.", f" What does the {what} add up to?"))
     return Draft(text, latex.number(answer), code)
 
 
 def _bouncing_ball(rng: random.Random) -> Draft:
     height, bottom = whole(rng, 2, 60), whole(rng, 2, 12)
-    top = whole(rng, 1, bottom - 1)
+    top, bottom = Fraction(whole(rng, 1, bottom - 1), bottom).as_integer_ratio()
     text = pick(
         rng,
         (
