@@ -52,6 +52,7 @@ class Kind:
 
 
 KINDS = (
+    Kind("docker", "llm_envs.sandbox.docker", "DockerSandbox", automatic=True),
     Kind("native", "llm_envs.sandbox.native", "NativeSandbox", automatic=True),
     Kind("locked", "llm_envs.sandbox.locked", "LockedSandbox", automatic=True),
     Kind("unsafe", "llm_envs.sandbox.unsafe", "UnsafeSandbox", automatic=False),

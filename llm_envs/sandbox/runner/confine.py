@@ -21,6 +21,11 @@ def passable(path: str) -> bool:
     return bool(os.stat(path).st_mode & 0o001) and (path == "/" or passable(os.path.dirname(path)))
 
 
+def own_library() -> tuple[str, str]:
+    """Where this Python's modules are, and the shared libraries beside them."""
+    return os.path.realpath(os.path.dirname(os.__file__)), f"{os.path.realpath(sys.base_prefix)}/lib"
+
+
 class Confinement:
     """Give up uid, files, network, other processes and most system calls, in that order."""
 
@@ -33,17 +38,21 @@ class Confinement:
         newest_abi: int,
         *,
         others_counted: int | None = None,
+        contained: bool = False,
+        filtered: bool = True,
     ) -> None:
         """Prepare the rules; raises OSError where the kernel or the machine lacks what they need.
 
         Args:
             folder: the only folder a program may write into.
-            readable: files and folders open for reading.
+            readable: files and folders open for reading, beside this Python's own library.
             writable: devices open for writing, too.
             uid: the uid and gid that programs run under; None keeps the runner's own.
             newest_abi: use no newer version of Landlock than this.
             others_counted: processes that the kernel counts together with a program's where `uid` is None; None where
                 it would count any number of them.
+            contained: a container is around us: what can be seen is its own, and we share its memory with programs.
+            filtered: whether system calls are filtered here; else the container does it.
         """
         self._uid = uid
         self._abi = min(landlock.abi(), newest_abi)
@@ -51,9 +60,11 @@ class Confinement:
         if self._abi == 0 and not self._walled:
             raise OSError("Landlock is missing: it takes Linux 5.13 or newer with `landlock` among the active LSMs")
         self.scoped = self._abi >= 6
-        self._allow_list = seccomp.AllowList(unused_uid=uid is not None, below_init=self._walled)
+        self._contained, self._filtered = contained, filtered
+        if filtered:
+            self._allow_list = seccomp.AllowList(unused_uid=uid is not None, below_init=self._walled)
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)()
-        self._restrict = self._rules(folder, readable, writable)
+        self._restrict = self._rules(folder, (*own_library(), *readable), writable)
         if uid is not None:
             os.setgroups([])
             os.chown(folder, uid, uid)
@@ -72,12 +83,22 @@ class Confinement:
             ruleset = landlock.create(self._abi, files=False)
             landlock.restrict(ruleset)()
             os.close(ruleset)
-        self._allow_list.install()
+        if self._filtered:
+            self._allow_list.install()
         try:
             os.kill(os.getppid(), 0)
         except PermissionError:
             return self.scoped
         return False
+
+    def refusals(self) -> tuple[str, ...]:
+        """Which of `serve`'s attempts a program must see refused."""
+        held = {
+            "list /": self._abi > 0 or not self._contained,
+            "signal its parent": self._filtered or self.scoped,
+            "start another program": self._filtered or self._abi > 0,
+        }
+        return tuple(attempt for attempt in held if held[attempt])
 
     def enter(self) -> None:
         """Close the rest of the cage around the calling process, for good. Raises OSError where any part fails."""
@@ -94,7 +115,8 @@ class Confinement:
                 last = (lambda: _signal.signal(_signal.SIGINT, _signal.default_int_handler),)
             elif not self.scoped:
                 last = (seccomp.OwnSignalsFilter().install,)
-            return (be_measured, tie_to_runner, *self._restrict, *last)
+            first = (be_measured, _be_the_first_to_go) if self._contained else (be_measured,)
+            return (*first, tie_to_runner, *self._restrict, *last)
         uid = self._uid
         return (
             *(lambda stream=stream: os.fchmod(stream, 0o666) for stream in range(3)),  # for /dev/stdin to open
@@ -133,3 +155,9 @@ class Confinement:
                 if os.path.realpath(path).startswith(library):
                     module.__path__[index] = reached + os.path.realpath(path)[len(library) :]
         return handle
+
+
+def _be_the_first_to_go() -> None:
+    """When memory runs short in a container, let the kernel end a program and never the runner."""
+    with open("/proc/self/oom_score_adj", "wb", 0) as file:
+        file.write(b"1000")
