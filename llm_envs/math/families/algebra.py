@@ -7,7 +7,7 @@ from llm_envs.core.draws import pick, sample, whole
 from llm_envs.math.families import latex
 from llm_envs.math.families.base import Draft, Family, Form, Topic
 from llm_envs.math.families.polynomials import expand, nonzero
-from llm_envs.math.families.programs import program
+from llm_envs.math.families.programs import HORNER, program
 
 _TRY_ROOTS = r"""
 from fractions import Fraction
@@ -54,9 +54,9 @@ for _ in range(power):  # the eigenvalues of the matrix are the powers of the ro
 print(sum(matrix[k][k] for k in range(size)))
 """
 
-_TRACE_OF_INVERSES = _TRACE.replace(
-    "\nmonic", "\ncoefficients = coefficients[::-1]  # its roots are the inverses\nmonic"
-)
+_REVERSE = """
+coefficients = coefficients[::-1]  # a polynomial whose roots are the inverses
+"""
 
 
 def _symmetric_sums(rng: random.Random, level: int) -> Draft:
@@ -83,7 +83,7 @@ def _symmetric_sums(rng: random.Random, level: int) -> Draft:
             ),
         ),
     )
-    body = _TRACE_OF_INVERSES if level == 2 else _TRACE
+    body = _REVERSE + _TRACE if level == 2 else _TRACE
     return Draft(text, latex.number(answer), program(body, coefficients=tuple(coefficients), power=power))
 
 
@@ -131,14 +131,7 @@ def _least_value(rng: random.Random, level: int) -> Draft:
 
 
 _SIGNS = r"""
-from fractions import Fraction
 from operator import ge, gt, le, lt
-
-def value(polynomial, x):
-    total = Fraction(0)
-    for coefficient in polynomial:
-        total = total * x + coefficient
-    return total
 
 def holds(x):
     compare = {"<": lt, "<=": le, ">": gt, ">=": ge}[sign]
@@ -190,7 +183,7 @@ def _inequality(rng: random.Random, level: int) -> Draft:
     else:
         answer = f"{'(['[closed[low]]}{left}, {right}{')]'[closed[high]]}"
     text = pick(rng, (f"Solve ${shown}$ for real $x$.", f"For which real $x$ is ${shown}$?"))
-    code = program(_SIGNS, above=tuple(above), below=tuple(below), sign=sign, limit=limit)
+    code = program(HORNER + _SIGNS, above=tuple(above), below=tuple(below), sign=sign, limit=limit)
     return Draft(text, answer, code)
 
 
@@ -281,33 +274,24 @@ while not equal(x):
     x += 1
 print(x)
 """
-_ONE_LOGARITHM = (
-    """
+_ONE_LOGARITHM = """
 positive = (-shift // factor,)
 
 def equal(x):
     return factor * x + shift == base**right
 """
-    + _TRY_WHOLE_NUMBERS
-)
-_TWO_LOGARITHMS = (
-    """
+_TWO_LOGARITHMS = """
 positive = (first, second)
 
 def equal(x):
     return (x - first) * (x - second) == base**right
 """
-    + _TRY_WHOLE_NUMBERS
-)
-_DOUBLE_LOGARITHM = (
-    """
+_DOUBLE_LOGARITHM = """
 positive = (first, second)
 
 def equal(x):
     return (x - first) ** 2 == base**right * (x - second)
 """
-    + _TRY_WHOLE_NUMBERS
-)
 
 
 def _logarithms(rng: random.Random, level: int) -> Draft:
@@ -332,29 +316,64 @@ def _logarithms(rng: random.Random, level: int) -> Draft:
         shown = [rf"\log_{{{base}}}({latex.polynomial([1, -each])})" for each in (first, second)]
         left, body = rf"2{shown[0]} - {shown[1]}", _DOUBLE_LOGARITHM
     text = pick(rng, (f"Solve ${left} = {right}$ for real $x$.", f"Find the real number $x$ with ${left} = {right}$."))
-    return Draft(text, str(answer), program(body, **numbers))
+    return Draft(text, str(answer), program(body + _TRY_WHOLE_NUMBERS, **numbers))
 
 
 FAMILIES = (
-    Family("polynomial_roots", Topic.ALGEBRA, "a polynomial is a product over its roots", Form.SET, _polynomial_roots),
     Family(
-        "symmetric_sums", Topic.ALGEBRA, "Vieta: power sums of roots from coefficients", Form.FRACTION, _symmetric_sums
+        "polynomial_roots",
+        Topic.ALGEBRA,
+        "a polynomial is a product over its roots",
+        Form.SET,
+        ("two whole roots", "rational roots", "three whole roots"),
+        _polynomial_roots,
     ),
-    Family("least_value", Topic.ALGEBRA, "completing the square", Form.FRACTION, _least_value),
+    Family(
+        "symmetric_sums",
+        Topic.ALGEBRA,
+        "Vieta: power sums of roots from coefficients",
+        Form.FRACTION,
+        ("powers of two roots", "of their inverses", "powers of three roots"),
+        _symmetric_sums,
+    ),
+    Family(
+        "least_value",
+        Topic.ALGEBRA,
+        "completing the square",
+        Form.FRACTION,
+        ("one variable", "two variables", "two that are mixed"),
+        _least_value,
+    ),
     Family(
         "inequality",
         Topic.ALGEBRA,
         "a rational function keeps its sign between zeros and poles",
         Form.INTERVALS,
+        ("leading coefficient 1", "any leading coefficient", "a quotient against a constant"),
         _inequality,
     ),
-    Family("absolute_values", Topic.ALGEBRA, "cases by the sign inside absolute values", Form.SET, _absolute_values),
+    Family(
+        "absolute_values",
+        Topic.ALGEBRA,
+        "cases by the sign inside absolute values",
+        Form.SET,
+        ("one against a number", "one against another", "a weighted sum"),
+        _absolute_values,
+    ),
     Family(
         "remainder",
         Topic.ALGEBRA,
         "a remainder agrees with the polynomial at the divisor's roots",
         Form.POLYNOMIAL,
+        ("by a linear polynomial", "by a quadratic one", "of degree 9 to 20"),
         _remainder,
     ),
-    Family("logarithms", Topic.ALGEBRA, "logarithms turn sums into products", Form.INTEGER, _logarithms),
+    Family(
+        "logarithms",
+        Topic.ALGEBRA,
+        "logarithms turn sums into products",
+        Form.INTEGER,
+        ("one logarithm", "a sum of two", "a difference with a double one"),
+        _logarithms,
+    ),
 )

@@ -278,12 +278,20 @@ def _repeating_decimal(rng: random.Random, level: int) -> Draft:
 
 
 FAMILIES = (
-    Family("work_rate", Topic.ARITHMETIC, "rates of filling and draining add up", Form.FRACTION, _work_rate),
+    Family(
+        "work_rate",
+        Topic.ARITHMETIC,
+        "rates of filling and draining add up",
+        Form.FRACTION,
+        ("two pipes", "and an outlet", "and one pipe ahead of the other"),
+        _work_rate,
+    ),
     Family(
         "percent_chain",
         Topic.ARITHMETIC,
         "each percentage is taken of what the last one left",
         Form.FRACTION,
+        ("two changes", "three changes", "back to the first price"),
         _percent_chain,
     ),
     Family(
@@ -291,15 +299,31 @@ FAMILIES = (
         Topic.ARITHMETIC,
         "the hands of a clock turn at 1/2 and 6 degrees a minute",
         Form.FRACTION,
+        ("the angle at a time", "when the hands next meet", "when they next form an angle"),
         _clock_hands,
     ),
-    Family("mixture", Topic.ARITHMETIC, "what is dissolved is kept when liquids are mixed", Form.FRACTION, _mixture),
-    Family("mixed_units", Topic.ARITHMETIC, "carries between units of different sizes", Form.TRIPLE, _mixed_units),
+    Family(
+        "mixture",
+        Topic.ARITHMETIC,
+        "what is dissolved is kept when liquids are mixed",
+        Form.FRACTION,
+        ("two liquids", "how much to add", "drawn off and refilled several times"),
+        _mixture,
+    ),
+    Family(
+        "mixed_units",
+        Topic.ARITHMETIC,
+        "carries between units of different sizes",
+        Form.TRIPLE,
+        ("times 2 to 4", "times 5 to 40", "and less a payment"),
+        _mixed_units,
+    ),
     Family(
         "repeating_decimal",
         Topic.ARITHMETIC,
         "a shift by the period cancels the repeating digits",
         Form.FRACTION,
+        ("period 2", "one digit before it", "one digit before a period of 3"),
         _repeating_decimal,
     ),
 )

@@ -56,6 +56,7 @@ class Family:
         topic: see `Topic`.
         idea: what one has to know or think of, in one line; no two families share it.
         form: of the answer at every level.
+        levels: what the questions of each level are like, in a few words.
         draw: (rng, level) -> a question. All chance comes from `rng`, through `rng.random()` alone, since only its
             sequence is promised across versions of Python. The answer is exact. The program finds it in another way
             than the family itself (by search, or by simulation with exact fractions), so that each checks the other.
@@ -66,4 +67,5 @@ class Family:
     topic: Topic
     idea: str
     form: Form
+    levels: tuple[str, str, str]
     draw: Callable[[random.Random, int], Draft]

@@ -2,37 +2,20 @@
 
 import random
 from fractions import Fraction
-from itertools import pairwise
 from math import comb
 
 from llm_envs.core.draws import pick, sample, whole
 from llm_envs.math.families import latex
 from llm_envs.math.families.base import Draft, Family, Form, Topic
-from llm_envs.math.families.polynomials import derivative, evaluate, expand, integral, nonzero, product
-from llm_envs.math.families.programs import program
-
-_HORNER = """
-from fractions import Fraction
-
-def value(polynomial, x):
-    total = Fraction(0)
-    for coefficient in polynomial:
-        total = total * x + coefficient
-    return total
-"""
-
-_SIMPSON = (
-    _HORNER
-    + """
-def simpson(f, low, high):  # exact up to degree 3
-    return (f(low) + 4 * f(Fraction(low + high) / 2) + f(high)) * Fraction(high - low) / 6
-"""
+from llm_envs.math.families.polynomials import (
+    derivative,
+    draw_polynomial,
+    evaluate,
+    expand,
+    nonzero,
+    product,
 )
-
-
-def _draw_polynomial(rng: random.Random, degree: int, most: int) -> list[int]:
-    return [nonzero(rng, most), *[whole(rng, -most, most) for _ in range(degree)]]
-
+from llm_envs.math.families.programs import HORNER, program
 
 _DUAL_NUMBERS = """
 from fractions import Fraction
@@ -65,7 +48,7 @@ def _derivative_at(rng: random.Random, level: int) -> Draft:
     point, power = nonzero(rng, 4), 1 if level < 3 else whole(rng, 3, 6)
     second_value: int | Fraction = 0
     while second_value == 0:
-        first, second = _draw_polynomial(rng, 2, 6), _draw_polynomial(rng, 1 if level > 1 else 2, 6)
+        first, second = draw_polynomial(rng, 2, 6), draw_polynomial(rng, 1 if level > 1 else 2, 6)
         second_value = evaluate(second, point)
     u, v = evaluate(first, point), second_value
     du, dv = evaluate(derivative(first), point), evaluate(derivative(second), point)
@@ -87,41 +70,7 @@ def _derivative_at(rng: random.Random, level: int) -> Draft:
     return Draft(text, latex.number(answer), code)
 
 
-_INTEGRATE = (
-    _SIMPSON
-    + """
-def f(x):
-    return abs(value(polynomial, x)) if absolute else value(polynomial, x)
-
-pieces = range(low, high) if absolute else (low,)  # the sign changes at whole numbers only
-print(sum(simpson(f, x, x + 1 if absolute else high) for x in pieces))
-"""
-)
-
-
-def _definite_integral(rng: random.Random, level: int) -> Draft:
-    low = whole(rng, -4, 2)
-    high = low + whole(rng, 2, 5)
-    if level < 3:
-        polynomial = _draw_polynomial(rng, level + 1, 9)
-        answer = integral(polynomial, low, high)
-    else:
-        roots = sorted(sample(rng, range(low - 1, high + 2), 2))
-        polynomial = expand(roots, nonzero(rng, 6))
-        marks = [low, *[root for root in roots if low < root < high], high]
-        answer = sum([abs(integral(polynomial, a, b)) for a, b in pairwise(marks)], Fraction(0))
-    shown = latex.polynomial(polynomial)
-    inside = rf"\left| {shown} \right|" if level == 3 else f"({shown})"
-    text = pick(rng, ("Work out ${}$.", "What is the exact value of ${}$?")).format(
-        rf"\int_{{{low}}}^{{{high}}} {inside} \, dx"
-    )
-    numbers = {"low": low, "high": high, "absolute": int(level == 3)}
-    return Draft(text, latex.number(answer), program(_INTEGRATE, polynomial=tuple(polynomial), **numbers))
-
-
-_CANCEL = (
-    _HORNER
-    + """
+_CANCEL = """
 def divide(polynomial):  # by x - point, without a remainder
     result = [polynomial[0]]
     for coefficient in polynomial[1:-1]:
@@ -132,7 +81,6 @@ while value(below, point) == 0:
     above, below = divide(above), divide(below)
 print(value(above, point) / value(below, point))
 """
-)
 
 
 def _limit(rng: random.Random, level: int) -> Draft:
@@ -140,24 +88,21 @@ def _limit(rng: random.Random, level: int) -> Draft:
     factor = expand([point] * times)
     u = v = 0
     while v == 0:
-        above, below = (_draw_polynomial(rng, 1 if level == 1 else 2, 6) for _ in range(2))
+        above, below = (draw_polynomial(rng, 1 if level == 1 else 2, 6) for _ in range(2))
         u, v = int(evaluate(above, point)), int(evaluate(below, point))
     top, bottom = product(above, factor), product(below, factor)
     shown = rf"\lim_{{x \to {point}}} \frac{{{latex.polynomial(top)}}}{{{latex.polynomial(bottom)}}}"
     text = pick(rng, (f"Find ${shown}$.", f"What is the limit ${shown}$?"))
-    code = program(_CANCEL, above=tuple(top), below=tuple(bottom), point=point)
+    code = program(HORNER + _CANCEL, above=tuple(top), below=tuple(bottom), point=point)
     return Draft(text, latex.number(Fraction(u, v)), code)
 
 
-_TRY_PLACES = (
-    _HORNER
-    + """
+_TRY_PLACES = """
 fine = 2 * abs(polynomial[0]) if len(polynomial) == 3 else 1  # stationary points are multiples of 1 / fine
 places = [Fraction(k, fine) for k in range(low * fine, high * fine + 1)]
 values = [value(polynomial, x) for x in places]
 print(max(values) if largest else min(values))
 """
-)
 
 
 def _extreme(rng: random.Random, level: int) -> Draft:
@@ -183,7 +128,7 @@ def _extreme(rng: random.Random, level: int) -> Draft:
             f"What is the {ask} value that ${shown}$ takes for ${low} \\le x \\le {high}$?",
         ),
     )
-    code = program(_TRY_PLACES, polynomial=tuple(polynomial), low=low, high=high, largest=int(largest))
+    code = program(HORNER + _TRY_PLACES, polynomial=tuple(polynomial), low=low, high=high, largest=int(largest))
     return Draft(text, latex.number(max(values) if largest else min(values)), code)
 
 
@@ -204,7 +149,7 @@ print(f"({slope})x + ({one})")
 
 
 def _tangent(rng: random.Random, level: int) -> Draft:
-    polynomial = _draw_polynomial(rng, level + 1, 6)
+    polynomial = draw_polynomial(rng, level + 1, 6)
     point = Fraction(nonzero(rng, 4)) if level < 3 else Fraction(nonzero(rng, 3), whole(rng, 1, 3))
     slope = evaluate(derivative(polynomial), point)
     answer = latex.polynomial([slope, evaluate(polynomial, point) - slope * point])
@@ -218,38 +163,6 @@ def _tangent(rng: random.Random, level: int) -> Draft:
     )
     ends = (point.numerator, point.denominator)
     return Draft(text, answer, program(_DIVIDE_TWICE, polynomial=tuple(polynomial), point=ends))
-
-
-_AREA = (
-    _SIMPSON
-    + """
-def gap(x):
-    return value(upper, x) - value(lower, x)
-
-crossings = [x for x in range(-30, 31) if gap(x) == 0]
-print(sum(abs(simpson(gap, a, b)) for a, b in zip(crossings, crossings[1:])))
-"""
-)
-
-
-def _area_between(rng: random.Random, level: int) -> Draft:
-    roots = sorted(sample(rng, range(-8, 9) if level < 3 else range(-4, 5), 2 if level < 3 else 3))
-    gap = expand(roots, nonzero(rng, 6 if level < 3 else 3))
-    lower = [0] if level == 1 else [nonzero(rng, 6), whole(rng, -9, 9)]
-    upper = list(gap)
-    for place, coefficient in enumerate(reversed(lower), start=1):
-        upper[-place] += coefficient
-    answer = sum([abs(integral(gap, a, b)) for a, b in pairwise(roots)], Fraction(0))
-    other = "the x-axis" if level == 1 else f"the line $y = {latex.polynomial(lower)}$"
-    what = "total area of all bounded regions" if level == 3 else "area of the bounded region"
-    text = pick(
-        rng,
-        (
-            f"Find the {what} between $y = {latex.polynomial(upper)}$ and {other}.",
-            f"What is the {what} that the graph of $y = {latex.polynomial(upper)}$ and {other} enclose?",
-        ),
-    )
-    return Draft(text, latex.number(answer), program(_AREA, upper=tuple(upper), lower=tuple(lower)))
 
 
 _MULTIPLY_SERIES = """
@@ -325,56 +238,53 @@ def _implicit_slope(rng: random.Random, level: int) -> Draft:
     )
 
 
-_BOOLE = (
-    _HORNER
-    + r"""
-def ring(x):  # the area of a slice over pi
-    return value(outer, x) ** 2 - value(inner, x) ** 2
-
-step = Fraction(high - low, 4)
-weights = (7, 32, 12, 32, 7)  # Boole's rule, exact up to degree 5
-factor = sum(weight * ring(low + k * step) for k, weight in enumerate(weights)) * (high - low) / 90
-print(rf"\frac{{{factor.numerator}}}{{{factor.denominator}}}\pi" if factor.denominator > 1 else rf"{factor}\pi")
-"""
-)
-
-
-def _revolution(rng: random.Random, level: int) -> Draft:
-    low = whole(rng, 0, 3)
-    high = low + whole(rng, 1, 4)
-    lead, one = whole(rng, 1, 5), whole(rng, 0, 9)
-    inner = [0]
-    if level == 1:
-        outer = [lead, one]
-    elif level == 2:
-        outer = [lead, 0, one]
-    else:  # the chord of the parabola from low to high
-        inner, outer = [lead, 0, one], [lead * (low + high), one - lead * low * high]
-    answer = integral(product(outer, outer), low, high) - integral(product(inner, inner), low, high)
-    shown = f"$y = {latex.polynomial(outer)}$"
-    if level == 3:
-        region = f"The region between $y = {latex.polynomial(inner)}$ and {shown} from $x = {low}$ to $x = {high}$"
-    else:
-        region = f"The region between {shown} and the x-axis from $x = {low}$ to $x = {high}$"
-    ask = pick(
-        rng, ("What is the volume of the solid that it sweeps out?", "Find the volume of the solid that results.")
-    )
-    text = f"{region} is turned once about the x-axis. {ask}"
-    return Draft(
-        text, latex.scaled(answer, r"\pi"), program(_BOOLE, outer=tuple(outer), inner=tuple(inner), low=low, high=high)
-    )
-
-
 FAMILIES = (
-    Family("derivative_at", Topic.CALCULUS, "product, quotient and chain rule", Form.FRACTION, _derivative_at),
-    Family("definite_integral", Topic.CALCULUS, "an antiderivative at both ends", Form.FRACTION, _definite_integral),
-    Family("limit", Topic.CALCULUS, "a limit 0/0 after a common factor is cancelled", Form.FRACTION, _limit),
-    Family("extreme", Topic.CALCULUS, "extremes lie at stationary points or ends", Form.FRACTION, _extreme),
-    Family("tangent", Topic.CALCULUS, "the tangent as the best linear approximation", Form.POLYNOMIAL, _tangent),
     Family(
-        "area_between", Topic.CALCULUS, "areas between graphs from crossing to crossing", Form.FRACTION, _area_between
+        "derivative_at",
+        Topic.CALCULUS,
+        "product, quotient and chain rule",
+        Form.FRACTION,
+        ("a product", "a quotient", "a power times a factor"),
+        _derivative_at,
     ),
-    Family("series_coefficient", Topic.CALCULUS, "the binomial series", Form.INTEGER, _series_coefficient),
-    Family("implicit_slope", Topic.CALCULUS, "implicit differentiation", Form.FRACTION, _implicit_slope),
-    Family("revolution", Topic.CALCULUS, "a solid of revolution in slices", Form.PI, _revolution),
+    Family(
+        "limit",
+        Topic.CALCULUS,
+        "a limit 0/0 after a common factor is cancelled",
+        Form.FRACTION,
+        ("degree 2", "degree 3", "a double zero"),
+        _limit,
+    ),
+    Family(
+        "extreme",
+        Topic.CALCULUS,
+        "extremes lie at stationary points or ends",
+        Form.FRACTION,
+        ("quadratic", "cubic", "quartic"),
+        _extreme,
+    ),
+    Family(
+        "tangent",
+        Topic.CALCULUS,
+        "the tangent as the best linear approximation",
+        Form.POLYNOMIAL,
+        ("quadratic", "cubic", "quartic, at a fraction"),
+        _tangent,
+    ),
+    Family(
+        "series_coefficient",
+        Topic.CALCULUS,
+        "the binomial series",
+        Form.INTEGER,
+        ("one binomial", "a product of two", "a quotient"),
+        _series_coefficient,
+    ),
+    Family(
+        "implicit_slope",
+        Topic.CALCULUS,
+        "implicit differentiation",
+        Form.FRACTION,
+        ("two squares", "a mixed term", "and linear terms"),
+        _implicit_slope,
+    ),
 )

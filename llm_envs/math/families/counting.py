@@ -266,13 +266,60 @@ def _anagrams(rng: random.Random, level: int) -> Draft:
 
 
 FAMILIES = (
-    Family("bounded_sums", Topic.COUNTING, "stars and bars with bounds", Form.INTEGER, _bounded_sums),
-    Family("multiples", Topic.COUNTING, "inclusion and exclusion over common multiples", Form.INTEGER, _multiples),
-    Family("forbidden_seats", Topic.COUNTING, "permutations with forbidden places", Form.INTEGER, _forbidden_seats),
     Family(
-        "lattice_paths", Topic.COUNTING, "paths that avoid points, by those that meet one", Form.INTEGER, _lattice_paths
+        "bounded_sums",
+        Topic.COUNTING,
+        "stars and bars with bounds",
+        Form.INTEGER,
+        ("three lower bounds", "four lower bounds", "five ranges"),
+        _bounded_sums,
     ),
-    Family("committees", Topic.COUNTING, "choices by how many come from each group", Form.INTEGER, _committees),
-    Family("necklaces", Topic.COUNTING, "Burnside's lemma for turns and flips", Form.INTEGER, _necklaces),
-    Family("letter_tiles", Topic.COUNTING, "arrangements of things that repeat", Form.INTEGER, _anagrams),
+    Family(
+        "multiples",
+        Topic.COUNTING,
+        "inclusion and exclusion over common multiples",
+        Form.INTEGER,
+        ("two divisors", "three divisors", "four divisors"),
+        _multiples,
+    ),
+    Family(
+        "forbidden_seats",
+        Topic.COUNTING,
+        "permutations with forbidden places",
+        Form.INTEGER,
+        ("four people", "five people", "six people"),
+        _forbidden_seats,
+    ),
+    Family(
+        "lattice_paths",
+        Topic.COUNTING,
+        "paths that avoid points, by those that meet one",
+        Form.INTEGER,
+        ("one point", "two points", "three points"),
+        _lattice_paths,
+    ),
+    Family(
+        "committees",
+        Topic.COUNTING,
+        "choices by how many come from each group",
+        Form.INTEGER,
+        ("a least number of one group", "and two who do not meet", "and a head"),
+        _committees,
+    ),
+    Family(
+        "necklaces",
+        Topic.COUNTING,
+        "Burnside's lemma for turns and flips",
+        Form.INTEGER,
+        ("up to 9 beads, turned", "up to 20 beads, turned", "turned and turned over"),
+        _necklaces,
+    ),
+    Family(
+        "letter_tiles",
+        Topic.COUNTING,
+        "arrangements of things that repeat",
+        Form.INTEGER,
+        ("the first letter given", "equal letters together", "equal letters apart"),
+        _anagrams,
+    ),
 )

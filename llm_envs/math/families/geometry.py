@@ -300,14 +300,59 @@ def _frustum(rng: random.Random, level: int) -> Draft:
 
 FAMILIES = (
     Family(
-        "lattice_polygon", Topic.GEOMETRY, "the shoelace formula and Pick's theorem", Form.FRACTION, _lattice_polygon
+        "lattice_polygon",
+        Topic.GEOMETRY,
+        "the shoelace formula and Pick's theorem",
+        Form.FRACTION,
+        ("area of a quadrilateral", "area of a hexagon", "points inside a hexagon"),
+        _lattice_polygon,
     ),
-    Family("tether", Topic.GEOMETRY, "a rope sweeps a sector, and a shorter one past a corner", Form.PI, _tether),
-    Family("box_walk", Topic.GEOMETRY, "a shortest way on a surface is straight when unfolded", Form.SURD, _box_walk),
-    Family("triangle", Topic.GEOMETRY, "Heron's formula and what follows from it", Form.SURD, _triangle),
     Family(
-        "parallel_cut", Topic.GEOMETRY, "lengths of similar figures, and their squares", Form.FRACTION, _parallel_cut
+        "tether",
+        Topic.GEOMETRY,
+        "a rope sweeps a sector, and a shorter one past a corner",
+        Form.PI,
+        ("shorter than both walls", "longer than one wall", "longer than both walls"),
+        _tether,
     ),
-    Family("mirror", Topic.GEOMETRY, "a reflection goes twice the way to the line", Form.VECTOR, _mirror),
-    Family("frustum", Topic.GEOMETRY, "the volume of a cone and of its parts", Form.PI, _frustum),
+    Family(
+        "box_walk",
+        Topic.GEOMETRY,
+        "a shortest way on a surface is straight when unfolded",
+        Form.SURD,
+        ("edges up to 16", "edges up to 30", "edges up to 70"),
+        _box_walk,
+    ),
+    Family(
+        "triangle",
+        Topic.GEOMETRY,
+        "Heron's formula and what follows from it",
+        Form.SURD,
+        ("area", "radius of the incircle", "radius of the circumcircle"),
+        _triangle,
+    ),
+    Family(
+        "parallel_cut",
+        Topic.GEOMETRY,
+        "lengths of similar figures, and their squares",
+        Form.FRACTION,
+        ("a length", "the area cut off", "the area that remains"),
+        _parallel_cut,
+    ),
+    Family(
+        "mirror",
+        Topic.GEOMETRY,
+        "a reflection goes twice the way to the line",
+        Form.VECTOR,
+        ("in a diagonal line", "in any line", "in two lines"),
+        _mirror,
+    ),
+    Family(
+        "frustum",
+        Topic.GEOMETRY,
+        "the volume of a cone and of its parts",
+        Form.PI,
+        ("a cone", "a truncated cone", "a drilled one"),
+        _frustum,
+    ),
 )

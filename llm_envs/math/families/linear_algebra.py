@@ -49,6 +49,11 @@ def determinant(rows):
 """
 
 
+_PRINT_DETERMINANT = """
+print(determinant(rows))
+"""
+
+
 def _draw_rows(rng: random.Random, size: int, most: int) -> Rows:
     return [[whole(rng, -most, most) for _ in range(size)] for _ in range(size)]
 
@@ -106,7 +111,7 @@ def _unimodular(rng: random.Random, size: int) -> Rows:
 def _determinant_of(rng: random.Random, level: int) -> Draft:
     rows = _draw_rows(rng, 3 if level < 3 else 4, {1: 4, 2: 9, 3: 5}[level])
     text = pick(rng, ("Find the determinant of ${}$.", "What is the determinant of the matrix ${}$?"))
-    code = program(_SUM_PERMUTATIONS + "\nprint(determinant(rows))\n", rows=_frozen(rows))
+    code = program(_SUM_PERMUTATIONS + _PRINT_DETERMINANT, rows=_frozen(rows))
     return Draft(text.format(latex.matrix(rows)), str(_determinant(rows)), code)
 
 
@@ -129,16 +134,17 @@ def _matrix_power(rng: random.Random, level: int) -> Draft:
     return Draft(text, latex.matrix(answer), code)
 
 
-_INVERT = (
-    """
+_BESIDE_IDENTITY = """
 augmented = [[*row, *[int(i == j) for j in range(len(matrix))]] for i, row in enumerate(matrix)]
 """
-    + _ELIMINATE
-    + """
-rows = [row[len(matrix) :] for row in rows]
+
+_RIGHT_HALF = """
+rows = [row[len(row) // 2 :] for row in rows]
 """
-    + _PRINT_MATRIX
-)
+
+_LAST_COLUMN = """
+values = [row[-1] for row in rows]
+"""
 
 
 def _inverse(rng: random.Random, level: int) -> Draft:
@@ -148,7 +154,11 @@ def _inverse(rng: random.Random, level: int) -> Draft:
         determinant = _determinant(rows)
     answer = [[Fraction(entry, determinant) for entry in row] for row in _adjugate(rows)]
     text = pick(rng, ("Find the inverse of the matrix ${}$.", "Which matrix is inverse to ${}$?"))
-    return Draft(text.format(latex.matrix(rows)), latex.matrix(answer), program(_INVERT, matrix=_frozen(rows)))
+    return Draft(
+        text.format(latex.matrix(rows)),
+        latex.matrix(answer),
+        program(_BESIDE_IDENTITY + _ELIMINATE + _RIGHT_HALF + _PRINT_MATRIX, matrix=_frozen(rows)),
+    )
 
 
 def _linear_system(rng: random.Random, level: int) -> Draft:
@@ -172,13 +182,11 @@ def _linear_system(rng: random.Random, level: int) -> Draft:
     unknowns = f"(${', '.join(names)}$)"
     text = pick(rng, (f"Solve the system ${'$, $'.join(lines)}$", f"Find the only solution of ${'$, $'.join(lines)}$"))
     augmented = tuple([(*row, value) for row, value in zip(rows, right, strict=True)])
-    code = program(_ELIMINATE + "\nvalues = [row[-1] for row in rows]\n" + _PRINT_TUPLE, augmented=augmented)
+    code = program(_ELIMINATE + _LAST_COLUMN + _PRINT_TUPLE, augmented=augmented)
     return Draft(f"{text} for {unknowns}.", latex.ordered(solution), code)
 
 
-_TRY_EIGENVALUES = (
-    _SUM_PERMUTATIONS
-    + r"""
+_TRY_EIGENVALUES = r"""
 bound = max(sum(map(abs, row)) for row in matrix)  # no eigenvalue is larger
 found = []
 for value in range(-bound, bound + 1):
@@ -186,7 +194,6 @@ for value in range(-bound, bound + 1):
         found.append(value)
 print(r"\{" + ", ".join(map(str, found)) + r"\}")
 """
-)
 
 
 def _eigenvalues(rng: random.Random, level: int) -> Draft:
@@ -199,13 +206,11 @@ def _eigenvalues(rng: random.Random, level: int) -> Draft:
     diagonal[0][-1] = whole(rng, -3, 3)
     matrix = _multiply(_multiply(change, diagonal), _adjugate(change))
     text = pick(rng, ("Find the set of all eigenvalues of ${}$.", "Which numbers are eigenvalues of the matrix ${}$?"))
-    code = program(_TRY_EIGENVALUES, matrix=_frozen(matrix))
+    code = program(_SUM_PERMUTATIONS + _TRY_EIGENVALUES, matrix=_frozen(matrix))
     return Draft(text.format(latex.matrix(matrix)), latex.finite_set(values), code)
 
 
-_INTERPOLATE = (
-    _SUM_PERMUTATIONS
-    + """
+_INTERPOLATE = """
 from fractions import Fraction
 
 def at(k):
@@ -213,7 +218,6 @@ def at(k):
 
 print(Fraction(at(0), at(0) - at(1)))  # the determinant is linear in k
 """
-)
 
 
 def _singular(rng: random.Random, level: int) -> Draft:
@@ -239,19 +243,16 @@ def _singular(rng: random.Random, level: int) -> Draft:
         ),
     )
     entries = tuple([tuple([(rows[i][j], factors[i][j]) for j in places]) for i in places])
-    return Draft(text, latex.number(Fraction(-at_zero, slope)), program(_INTERPOLATE, rows=entries))
+    return Draft(text, latex.number(Fraction(-at_zero, slope)), program(_SUM_PERMUTATIONS + _INTERPOLATE, rows=entries))
 
 
-_NEAREST = (
-    """
-augmented = [[sum(a * b for a, b in zip(u, v)) for v in (*spanning, vector)] for u in spanning]  # normal equations
+_NORMAL_EQUATIONS = """
+augmented = [[sum(a * b for a, b in zip(u, v)) for v in (*spanning, vector)] for u in spanning]
 """
-    + _ELIMINATE
-    + """
+
+_COMBINE = """
 values = [sum(row[-1] * direction[k] for row, direction in zip(rows, spanning)) for k in range(len(vector))]
 """
-    + _PRINT_TUPLE
-)
 
 
 def _projection(rng: random.Random, level: int) -> Draft:
@@ -276,22 +277,60 @@ def _projection(rng: random.Random, level: int) -> Draft:
         rng,
         (f"Find the orthogonal projection of {vector} onto {onto}.", f"Which vector of {onto} is nearest to {vector}?"),
     )
-    return Draft(text, latex.ordered(answer), program(_NEAREST, vector=vector, spanning=spanning))
+    return Draft(
+        text,
+        latex.ordered(answer),
+        program(_NORMAL_EQUATIONS + _ELIMINATE + _COMBINE + _PRINT_TUPLE, vector=vector, spanning=spanning),
+    )
 
 
 FAMILIES = (
     Family(
-        "determinant", Topic.LINEAR_ALGEBRA, "a determinant by elimination or expansion", Form.INTEGER, _determinant_of
+        "determinant",
+        Topic.LINEAR_ALGEBRA,
+        "a determinant by elimination or expansion",
+        Form.INTEGER,
+        ("3 x 3, small entries", "3 x 3", "4 x 4"),
+        _determinant_of,
     ),
-    Family("matrix_power", Topic.LINEAR_ALGEBRA, "products of matrices", Form.MATRIX, _matrix_power),
-    Family("inverse_matrix", Topic.LINEAR_ALGEBRA, "the inverse: adjugate over determinant", Form.MATRIX, _inverse),
-    Family("linear_system", Topic.LINEAR_ALGEBRA, "a linear system with one solution", Form.VECTOR, _linear_system),
-    Family("eigenvalues", Topic.LINEAR_ALGEBRA, "zeros of the characteristic polynomial", Form.SET, _eigenvalues),
+    Family(
+        "matrix_power",
+        Topic.LINEAR_ALGEBRA,
+        "products of matrices",
+        Form.MATRIX,
+        ("a square", "powers 3 to 5", "of a 3 x 3 matrix"),
+        _matrix_power,
+    ),
+    Family(
+        "inverse_matrix",
+        Topic.LINEAR_ALGEBRA,
+        "the inverse: adjugate over determinant",
+        Form.MATRIX,
+        ("2 x 2, determinant up to 3", "2 x 2", "3 x 3"),
+        _inverse,
+    ),
+    Family(
+        "linear_system",
+        Topic.LINEAR_ALGEBRA,
+        "a linear system with one solution",
+        Form.VECTOR,
+        ("two unknowns", "three unknowns", "three unknowns, fractions"),
+        _linear_system,
+    ),
+    Family(
+        "eigenvalues",
+        Topic.LINEAR_ALGEBRA,
+        "zeros of the characteristic polynomial",
+        Form.SET,
+        ("2 x 2, small", "2 x 2", "3 x 3"),
+        _eigenvalues,
+    ),
     Family(
         "singular_matrix",
         Topic.LINEAR_ALGEBRA,
         "a matrix is singular where its determinant is 0",
         Form.FRACTION,
+        ("2 x 2", "3 x 3", "the unknown twice in a row"),
         _singular,
     ),
     Family(
@@ -299,6 +338,7 @@ FAMILIES = (
         Topic.LINEAR_ALGEBRA,
         "what is left after a projection is orthogonal to it",
         Form.VECTOR,
+        ("in the plane", "onto a line in space", "onto a plane in space"),
         _projection,
     ),
 )

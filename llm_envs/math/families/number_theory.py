@@ -287,19 +287,67 @@ def _factorial_zeros(rng: random.Random, level: int) -> Draft:
 
 FAMILIES = (
     Family(
-        "common_periods", Topic.NUMBER_THEORY, "what recurs together does so every lcm", Form.INTEGER, _common_periods
-    ),
-    Family("remainders", Topic.NUMBER_THEORY, "the Chinese remainder theorem", Form.INTEGER, _remainders),
-    Family("power_residue", Topic.NUMBER_THEORY, "powers repeat modulo a number", Form.INTEGER, _power_residue),
-    Family(
-        "divisor_count", Topic.NUMBER_THEORY, "exponents of a divisor are free choices", Form.INTEGER, _divisor_count
-    ),
-    Family("base_conversion", Topic.NUMBER_THEORY, "place value in other bases", Form.DIGITS, _base_conversion),
-    Family("linear_congruence", Topic.NUMBER_THEORY, "an inverse modulo a number", Form.INTEGER, _linear_congruence),
-    Family(
-        "unpayable_amounts", Topic.NUMBER_THEORY, "the Frobenius number of a set of coins", Form.INTEGER, _frobenius
+        "common_periods",
+        Topic.NUMBER_THEORY,
+        "what recurs together does so every lcm",
+        Form.INTEGER,
+        ("two periods", "three periods", "four periods"),
+        _common_periods,
     ),
     Family(
-        "factorial_zeros", Topic.NUMBER_THEORY, "Legendre's formula, prime by prime", Form.INTEGER, _factorial_zeros
+        "remainders",
+        Topic.NUMBER_THEORY,
+        "the Chinese remainder theorem",
+        Form.INTEGER,
+        ("two moduli", "three moduli", "four moduli, not always coprime"),
+        _remainders,
+    ),
+    Family(
+        "power_residue",
+        Topic.NUMBER_THEORY,
+        "powers repeat modulo a number",
+        Form.INTEGER,
+        ("modulus up to 60", "modulus up to 150", "a power in the exponent"),
+        _power_residue,
+    ),
+    Family(
+        "divisor_count",
+        Topic.NUMBER_THEORY,
+        "exponents of a divisor are free choices",
+        Form.INTEGER,
+        ("two primes", "three primes", "four primes"),
+        _divisor_count,
+    ),
+    Family(
+        "base_conversion",
+        Topic.NUMBER_THEORY,
+        "place value in other bases",
+        Form.DIGITS,
+        ("from base 10", "between bases", "the sum of two numbers"),
+        _base_conversion,
+    ),
+    Family(
+        "linear_congruence",
+        Topic.NUMBER_THEORY,
+        "an inverse modulo a number",
+        Form.INTEGER,
+        ("modulus up to 50", "modulus up to 300", "a common factor to take out"),
+        _linear_congruence,
+    ),
+    Family(
+        "unpayable_amounts",
+        Topic.NUMBER_THEORY,
+        "the Frobenius number of a set of coins",
+        Form.INTEGER,
+        ("the largest of two coins", "how many for two coins", "the largest of three coins"),
+        _frobenius,
+    ),
+    Family(
+        "factorial_zeros",
+        Topic.NUMBER_THEORY,
+        "Legendre's formula, prime by prime",
+        Form.INTEGER,
+        ("of a factorial", "of a quotient, several primes", "with powers of primes in the base"),
+        _factorial_zeros,
     ),
 )

@@ -14,6 +14,11 @@ def nonzero(rng: random.Random, most: int) -> int:
     return whole(rng, 1, most) * (1 if rng.random() < 0.5 else -1)
 
 
+def draw_polynomial(rng: random.Random, degree: int, most: int) -> list[int]:
+    """A polynomial of this degree with coefficients from -most to most."""
+    return [nonzero(rng, most), *[whole(rng, -most, most) for _ in range(degree)]]
+
+
 def expand(roots: Sequence[int], lead: int = 1) -> list[int]:
     """The polynomial with these roots and this leading coefficient."""
     coefficients = [lead]

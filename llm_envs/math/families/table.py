@@ -6,23 +6,27 @@ from llm_envs.math.families import (
     calculus,
     counting,
     geometry,
+    integrals,
     linear_algebra,
     number_theory,
     probability,
+    random_processes,
     sequences,
 )
 from llm_envs.math.families.base import Family
 
-_TOPICS = (
+_MODULES = (
     arithmetic,
     algebra,
     number_theory,
     counting,
     probability,
+    random_processes,
     geometry,
     sequences,
     linear_algebra,
     calculus,
+    integrals,
 )
 
-FAMILIES: dict[str, Family] = {family.name: family for topic in _TOPICS for family in topic.FAMILIES}
+FAMILIES: dict[str, Family] = {family.name: family for module in _MODULES for family in module.FAMILIES}
