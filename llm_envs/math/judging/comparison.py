@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from llm_envs.math.judging.agreement import compare_scalars
 from llm_envs.math.judging.exact import Expression
-from llm_envs.math.judging.polynomials import Atom
+from llm_envs.math.judging.polynomials import ONE, Atom
 from llm_envs.math.judging.values import (
     Matrix,
     Named,
@@ -143,12 +143,14 @@ class Comparison:
         return Verdict.of(share or sign_left_out)
 
     def _relations(self, gold: Relation | None, answer: Relation | None) -> Verdict:
-        """Relations that differ by a factor are the same; of others the library may say more."""
+        """Relations that differ by a factor are the same, linear ones only then; of others the library may say more."""
         if gold is None or answer is None or gold.sign != answer.sign:
             return Verdict.WRONG
         factor = _factor_between(gold.difference, answer.difference)
         if factor is not None and (factor > 0 or gold.sign == "="):
             return Verdict.RIGHT
+        if _is_linear(gold.difference) and _is_linear(answer.difference):
+            return Verdict.WRONG
         return self._ask(gold.text, answer.text)
 
 
@@ -197,6 +199,14 @@ def _factor_between(a: Expression, b: Expression) -> Fraction | None:
         return None
     factors = {factor / b.top[monomial] for monomial, factor in a.top.items()}
     return factors.pop() if len(factors) == 1 else None
+
+
+def _is_linear(expression: Expression) -> bool:
+    """Whether it is a sum of names times numbers."""
+    return expression.bottom == ONE and all(
+        not monomial or (len(monomial) == 1 and monomial[0][0].kind == "symbol" and monomial[0][1] == 1)
+        for monomial in expression.top
+    )
 
 
 def _in_words(text: str, words: str) -> bool:
