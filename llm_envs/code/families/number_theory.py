@@ -85,7 +85,7 @@ def factor_count(low: int, high: int, *, factors: int, repeated: bool) -> list[i
 
 def _factor_count_draw(rng: random.Random, level: int, _parameters: dict[str, Any]) -> tuple[Any, ...]:
     low = whole(rng, 1, (30, 90, 290)[level - 1]) if rng.random() < 0.8 else whole(rng, 1, 4)
-    return low, low + whole(rng, 0, 9)
+    return low, low + whole(rng, 0, 6)
 
 
 FACTOR_COUNT = Family(
@@ -93,7 +93,7 @@ FACTOR_COUNT = Family(
     idea="sieve that counts the prime factors of every number",
     arguments=(
         Argument("low", Kind.INT, "a whole number from 1 to 290"),
-        Argument("high", Kind.INT, "a whole number from 1 to 299, not less than `low`"),
+        Argument("high", Kind.INT, "a whole number from 1 to 296, not less than `low`"),
     ),
     result=Kind.INTS,
     solve=factor_count,
@@ -109,7 +109,7 @@ FACTOR_COUNT = Family(
         Mutant("leaves out the upper bound", "range(low, high + 1)", "range(low, high)"),
         Mutant("leaves out the lower bound", "range(low, high + 1)", "range(low + 1, high + 1)"),
         Mutant("forgets the prime 2", "for prime in range(2, high + 1):", "for prime in range(3, high + 1):"),
-        Mutant("does not count into the upper bound", "range(power, high + 1, power)", "range(power, high, power)"),
+        Mutant("gives them in descending order", "range(low, high + 1)", "range(high, low - 1, -1)"),
         Mutant(
             "forgets the primes above the square root of the bound",
             "for prime in range(2, high + 1):",
@@ -179,46 +179,49 @@ TOTIENTS = Family(
 )
 
 
-def negative_base(number: int, *, base: int) -> str:
+def negative_base(numbers: list[int], *, base: int) -> list[str]:
     """Divide again and again; a negative remainder is made positive by one more."""
-    if number == 0:
-        return "0"
-    digits = ""
-    while number != 0:
-        number, rest = divmod(number, -base)
-        if rest < 0:
-            number, rest = number + 1, rest + base
-        digits = str(rest) + digits
-    return digits
+    lines = []
+    for number in numbers:
+        digits = "0" if number == 0 else ""
+        left = number
+        while left != 0:
+            left, digit = divmod(left, -base)
+            if digit < 0:
+                left, digit = left + 1, digit + base
+            digits = str(digit) + digits
+        lines.append(digits)
+    return lines
+
+
+def _negative_base_draw(rng: random.Random, level: int, parameters: dict[str, Any]) -> tuple[Any, ...]:
+    base, most = parameters["base"], 10 ** (2 * level - 1)
+    special = (-1, 0, 0, 1, base - 1, base, -base)
+    count = whole(rng, 1, 3) if rng.random() < 0.9 else 0
+    return ([pick(rng, special) if rng.random() < 0.5 else whole(rng, -most, most) for _ in range(count)],)
 
 
 NEGATIVE_BASE = Family(
     name="negative_base",
     idea="digits in a negative base by division with remainder",
-    arguments=(Argument("number", Kind.INT, "a whole number from -99999 to 99999"),),
-    result=Kind.TEXT,
+    arguments=(Argument("numbers", Kind.INTS, "up to 3 whole numbers from -100000 to 100000"),),
+    result=Kind.LINES,
     solve=negative_base,
     parameters=lambda rng, level: {"base": whole(rng, 2, (4, 7, 10)[level - 1])},
     statement=lambda parameters: (
-        f"Write the number in base minus {parameters['base']}: as digits from 0 to {parameters['base'] - 1} without a "
+        f"Write each number in base minus {parameters['base']}: as digits from 0 to {parameters['base'] - 1} without a "
         f"sign and without leading zeros, where the last digit counts 1, the one before it -{parameters['base']}, the "
         f"one before that {parameters['base'] ** 2}, and so on by further powers of -{parameters['base']}. The number "
-        "0 is written 0."
+        "0 is written 0. Give a line for each number, in the given order."
     ),
-    draw=lambda rng, level, parameters: (
-        pick(rng, (-1, 0, 0, 1, 2, parameters["base"], -parameters["base"], parameters["base"] - 1))
-        if rng.random() < 0.5
-        else whole(rng, -(9 ** (2 * level - 1)), 9 ** (2 * level - 1)),
-    ),
+    draw=_negative_base_draw,
     mutants=(
-        Mutant("forgets to carry", "number + 1, rest + base", "number, rest + base"),
-        Mutant("carries also where nothing remains", "if rest < 0:", "if rest <= 0:"),
-        Mutant("gives the digits backward", "str(rest) + digits", "digits + str(rest)"),
-        Mutant("writes nothing for 0", 'if number == 0:\n        return "0"', 'if number == 0:\n        return ""'),
-        Mutant(
-            "writes the number without its sign", '    digits = ""\n', '    digits = ""\n    number = abs(number)\n'
-        ),
-        Mutant("stops at the last digit but one", "while number != 0:", "while abs(number) >= base or not digits:"),
+        Mutant("leaves out digits that are 0", "str(digit) + digits", "str(digit or '') + digits"),
+        Mutant("carries also where nothing remains", "if digit < 0:", "if digit <= 0:"),
+        Mutant("gives the digits backward", "str(digit) + digits", "digits + str(digit)"),
+        Mutant("writes nothing for 0", '"0" if number == 0 else ""', '""'),
+        Mutant("writes the number without its sign", "left = number", "left = abs(number)"),
+        Mutant("stops at the last digit but one", "while left != 0:", "while abs(left) >= base:"),
     ),
 )
 
