@@ -12,10 +12,6 @@ import fcntl
 import os
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 PREFIX = "llm-envs-sandbox-"
 _ENDING_S = 5.0  # a process that has been reaped may stay in its cgroup for a moment
 _LIMIT = {1: "memory.limit_in_bytes", 2: "memory.max"}
@@ -97,13 +93,14 @@ def _passes_memory_on(folder: str) -> bool:
 class Group:
     """One cgroup of ours. It is locked while anybody who made or inherited this object lives."""
 
-    def __init__(self, place: Place) -> None:
-        """Make it, after those were removed whose makers have ended without doing so. Raises OSError."""
+    def __init__(self, place: Place, name: str) -> None:
+        """Make one called `name`, after removing those whose makers have ended without doing so. Raises OSError."""
         _sweep(place.folder)
-        self.folder, self._lock = _make(place.folder)
-        for name, value in _SETTINGS[place.version]:
+        self.folder = f"{place.folder}/{PREFIX}{name}"
+        self._lock = _make(self.folder)
+        for setting, value in _SETTINGS[place.version]:
             try:
-                _write(f"{self.folder}/{name}", value)
+                _write(f"{self.folder}/{setting}", value)
             except FileNotFoundError:  # a kernel without swap, or before the setting
                 pass
         self._processes = os.open(f"{self.folder}/cgroup.procs", os.O_WRONLY)
@@ -144,23 +141,25 @@ class Group:
                 return
 
 
-def _make(folder: str) -> tuple[str, int]:
-    """A new cgroup and the lock on it."""
+def _make(path: str) -> int:
+    """A new cgroup; the lock on it."""
     while True:
-        path = f"{folder}/{PREFIX}{os.urandom(8).hex()}"
         os.mkdir(path)
         try:
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:  # somebody swept here before we had locked it
             continue
         if _locked(lock) and os.path.isdir(path):
-            return path, lock
+            return lock
         os.close(lock)
 
 
 def _sweep(folder: str) -> None:
     """Remove the cgroups that nobody holds any more: of a runner that was killed together with its owner."""
-    for path in _ours(folder):
+    for name in os.listdir(folder):
+        if not name.startswith(PREFIX):
+            continue
+        path = f"{folder}/{name}"
         try:
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError:  # somebody else was quicker, or it is another user's
@@ -172,10 +171,6 @@ def _sweep(folder: str) -> None:
             pass
         finally:
             os.close(lock)
-
-
-def _ours(folder: str) -> Iterable[str]:
-    return [f"{folder}/{name}" for name in os.listdir(folder) if name.startswith(PREFIX)]
 
 
 def _locked(descriptor: int) -> bool:

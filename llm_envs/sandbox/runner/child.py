@@ -16,6 +16,7 @@ from .confine import STDLIB_FD
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mmap import mmap
+    from types import CodeType
     from typing import NoReturn
 
     from .cgroup import Group
@@ -74,7 +75,7 @@ class Job:
             folder: where the program may write.
             base_bytes: address space of the runner itself.
             confinement: the cage, where the runner makes one.
-            entered: one byte, shared with the supervisor: 1 once the cage is closed.
+            entered: one byte, shared with the supervisor: 1 once the cage is closed and only the program can fail.
             group: the memory cgroup of programs, where there is one.
         """
         self.request, self.inbox, self.kept, self.folder = request, inbox, kept, folder
@@ -86,16 +87,19 @@ def become(job: Job, stdin: int, stdout: int, stderr: int) -> NoReturn:
     code = UNCONFINED
     try:
         os.setsid()
-        if job.group is not None:
-            job.group.enter()
         os.dup2(stdin, 0)
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
         _limit(job.request, job.confinement)
-        _confine(job.confinement)
+        if job.confinement is not None:
+            job.confinement.enter()
+        source, kept, argv = _unpack(job)
+        if job.group is not None:
+            job.group.enter()  # only now: what a program is given costs it no memory
         job.entered[0] = 1
         job.entered.close()  # out of reach: a program may not claim that its cage failed
-        code = _run(job)
+        _close_descriptors(job.confinement)
+        code = _run(job, source, kept, argv)
     except BaseException as error:  # noqa: BLE001  # the boundary of a process: it is told on stderr and ends here
         sys.__excepthook__(type(error), error, error.__traceback__)
     finally:
@@ -110,18 +114,16 @@ def _limit(request: Request, confinement: Confinement | None) -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
-def _confine(confinement: Confinement | None) -> None:
+def _close_descriptors(confinement: Confinement | None) -> None:
     first_to_close = 3
-    if confinement is not None:
-        confinement.enter()
-        if confinement.library is not None:
-            os.dup2(confinement.library, STDLIB_FD)
-            first_to_close = STDLIB_FD + 1
+    if confinement is not None and confinement.library is not None:
+        os.dup2(confinement.library, STDLIB_FD)
+        first_to_close = STDLIB_FD + 1
     os.closerange(first_to_close, OPEN_FILES)
 
 
-def _run(job: Job) -> int:
-    """The exit code of the program, or of compiling it."""
+def _unpack(job: Job) -> tuple[str, CodeType | None, tuple[str, ...]]:
+    """A program's source, its code where that is kept, and its arguments; its files are written."""
     request = job.request
     source, files, argv = marshal.loads(memoryview(job.inbox)[: request.body_bytes])
     code = None
@@ -132,6 +134,12 @@ def _run(job: Job) -> int:
     for name, text in files:
         with open(name, "w", encoding="utf-8", errors="replace", newline="") as file:
             file.write(text)
+    return source, code, argv
+
+
+def _run(job: Job, source: str, code: CodeType | None, argv: tuple[str, ...]) -> int:
+    """The exit code of the program, or of compiling it."""
+    request = job.request
     program.limit_memory(job.base_bytes + request.memory_bytes)
     if request.kind == wire.COMPILE:
         return program.run_compiler(source, job.folder)

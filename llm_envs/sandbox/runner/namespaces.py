@@ -48,7 +48,7 @@ def enter(folder: str, uid: int | None, shown: Sequence[str]) -> cgroup.Group | 
     # this interpreter finds its library by the paths it began with, which may lead over symbolic links
     sources = {path: os.path.realpath(path) for path in _outermost([*shown, *sys.path]) if os.path.exists(path)}
     place = cgroup.find()
-    group = None if place is None else cgroup.Group(place)
+    group = None if place is None else cgroup.Group(place, os.path.basename(folder).rpartition("-")[2])
     try:
         if uid is None:
             _become_root_of_nothing_else()
@@ -119,6 +119,7 @@ def _build_root(folder: str, uid: int, sources: dict[str, str]) -> None:
     mounts.change_root(_ANY_FOLDER, _OLD_ROOT)
     for path, source in sources.items():
         _show(path, f"/{_OLD_ROOT}{source}")
+    _make_folder("/dev")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
     os.symlink("/proc/self/fd", "/dev/fd")

@@ -27,10 +27,11 @@ _INBOX_BYTES = 1 << 16
 _ATTEMPTS = {
     "list /": 'os.listdir("/")',
     "signal its parent": "os.kill(os.getppid(), 0)",
-    "start another program": 'os.execv("/bin/true", ["true"])',
+    # one that fails: a program that became another would else pass for one that was refused
+    "start another program": 'os.execv(sys.executable, ["python", "-c", "raise SystemExit(\'it does not hold\')"])',
 }
 _PROOF = """
-import os
+import os, sys
 try:
     {attempt}
 except PermissionError:

@@ -60,8 +60,8 @@ class Supervisor:
         # what compiles is bounded by its memory: its output is code that nobody has asked to be short
         cap = request.memory_bytes if request.kind == wire.COMPILE else request.output_bytes
         job.entered[0] = 0
-        if self._group is not None:  # files are memory there: those that a program is given shall cost it nothing
-            self._group.limit(request.memory_bytes + request.body_bytes + _INTERPRETER_BYTES)
+        if self._group is not None:
+            self._group.limit(request.memory_bytes + _INTERPRETER_BYTES)
             self._kills = self._group.kills()
         data = memoryview(job.inbox)[request.body_bytes : request.body_bytes + request.stdin_bytes]
         stdin, stdout, stderr = Input(data), self.stdout.open(cap), self.stderr.open(request.output_bytes)
