@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from llm_envs.code.problem import Case
 from llm_envs.core.parsing import Unparsed, strip_thinking
-from llm_envs.core.tool_use import Script, read_program
+from llm_envs.core.tool_use import Script, is_python, read_program
 
 _TAG = re.compile(r"<(/?)(input|output)>", re.IGNORECASE | re.ASCII)
 
@@ -43,7 +43,7 @@ def read_cases(text: str, most: int) -> Cases | Unparsed:
 def read_cases_or_program(text: str, most: int) -> Cases | Script | Unparsed:
     """A single agent's reply: a program by itself is handed in; with cases it is only tried out on them.
 
-    Tags inside the program are part of it.
+    Tags inside the program are part of it, but a block that is no Python and holds cases is one of cases.
     """
     program = read_program(text, bare=True)
     if isinstance(program, Unparsed):
@@ -52,7 +52,8 @@ def read_cases_or_program(text: str, most: int) -> Cases | Script | Unparsed:
         return Unparsed("your reply holds neither a Python program nor test cases") if none else cases
     around = text.replace(program.code, "\n")
     if not _pairs(around):
-        return program
+        holds_cases = _pairs(program.code) and not is_python(program.code)
+        return read_cases(program.code, most) if holds_cases else program
     cases = read_cases(around, most)
     return cases if isinstance(cases, Unparsed) else Cases(cases.cases, program.code)
 

@@ -99,7 +99,7 @@ class CodeTask:
         if isinstance(action, Script):
             return programs(problem, action.code, _tests(state))
         code = state.program if action.code is None else action.code
-        return (WeighCases(problem, action.cases, (*problem.mutants, *state.attempts), code),)
+        return (WeighCases(problem, action.cases, _suspects(state), code),)
 
     def apply(self, state: State, role: str, action: Action, results: Sequence[Any]) -> Transition[State]:
         if isinstance(action, Script):
@@ -147,6 +147,11 @@ def _tests(state: State) -> tuple[Case, ...]:
     return (*state.problem.visible, *state.problem.hidden, *state.cases)
 
 
+def _suspects(state: State) -> tuple[str, ...]:
+    """The wrong programs that a tester's cases are tried on."""
+    return (*state.problem.mutants, *state.attempts)
+
+
 def _hand_in(state: State, code: str, results: Sequence[Result], *, alone: bool) -> Transition[State]:
     """A program becomes the one that counts."""
     problem = state.problem
@@ -156,7 +161,7 @@ def _hand_in(state: State, code: str, results: Sequence[Result], *, alone: bool)
     passed = hidden.count(Verdict.PASS)
     attempts = state.attempts
     plausible = Verdict.PASS in visible or not visible
-    if passed < all_hidden and plausible and code not in (*problem.mutants, *attempts):
+    if passed < all_hidden and plausible and code.strip() not in {text.strip() for text in _suspects(state)}:
         attempts = (*attempts, code)[-ATTEMPTS:]
     on_visible = reports_on(problem, code, problem.visible, results[:seen])
     on_cases = reports_on(problem, code, state.cases, results[seen + all_hidden :])

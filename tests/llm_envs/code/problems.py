@@ -18,6 +18,7 @@ SUM_STDIO = Problem(
         "print(sum(abs(int(word)) for word in input().split()))",
         "print(sum(int(word) for word in input().split() if len(word) < 3))",
     ),
+    spare=(Case("3 3 -4 1000\n", "1002\n"),),
 )
 SUM_FUNCTION = Problem(
     name="sum",
@@ -35,6 +36,7 @@ SUM_FUNCTION = Problem(
         "def total(numbers):\n    return sum(map(abs, numbers))",
         "def total(numbers):\n    return sum(n for n in numbers if n < 1000)",
     ),
+    spare=(Case("[3, 3, -4, 1000]\n", "1002"),),
     entry_point="total",
     signature="def total(numbers: list[int]) -> int:",
 )
