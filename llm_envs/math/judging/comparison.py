@@ -111,6 +111,8 @@ class Comparison:
         """Whether items can be paired off: surely, surely not, or only if undecided pairs are equal."""
         if len(gold) != len(answer):
             return Verdict.WRONG
+        if _has_names(gold) != _has_names(answer):  # the names say which value is whose
+            return self._in_order(gold, answer)
         table = [[self.compare(left, right) for right in answer] for left in gold]
         if can_pair([[verdict is Verdict.RIGHT for verdict in row] for row in table]):
             return Verdict.RIGHT
@@ -179,6 +181,11 @@ def _different_kinds(gold: Value, answer: Value) -> Verdict:
     """Kinds that are apart are wrong, but for a scalar that nobody could read: it may be of any kind."""
     unread = any(isinstance(value, Scalar) and value.value is None for value in (gold, answer))
     return Verdict.UNDECIDED if unread else Verdict.WRONG
+
+
+def _has_names(items: Sequence[Value]) -> bool:
+    """Whether values are told apart by names: `x = 1, y = 2`."""
+    return any(isinstance(item, Named) for item in items)
 
 
 def _without_name(value: Value) -> Value:

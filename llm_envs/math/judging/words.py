@@ -9,7 +9,7 @@ from llm_envs.math.judging.values import Value, Words
 
 MOST_WORDS = 8
 _LETTER = re.compile(r"\(?([A-Z])\)?")
-_LONG_WORD = re.compile(r"[A-Za-z]{4,}|(?:yes|no|odd|dne|all|any|one|two|six|ten|red|inf)(?![A-Za-z])", re.IGNORECASE)
+_LONG_WORD = re.compile(r"[A-Za-z]{4,}|(?:yes|no|odd|all|any|one|two|six|ten|red|inf)(?![A-Za-z])", re.IGNORECASE)
 _PROSE = re.compile(r"[A-Za-zÀ-ɏ .,'’/&-]+")
 _FORMULA = re.compile(r"(?:a(?:rc)?)?(?:sin|cos|tan)h?|sqrt|infinity|exp|log|pi|or|and|percent|inf")
 

@@ -68,11 +68,12 @@ roots: st.SearchStrategy[tuple[str, float]] = st.one_of(
 
 
 def sums(children: st.SearchStrategy[tuple[str, float]]) -> st.SearchStrategy[tuple[str, float]]:
+    above = children.filter(lambda written: written[1] > -1.9)  # so that roots and quotients are real
     return st.one_of(
         st.builds(lambda a, b: (f"{a[0]} + {b[0]}", a[1] + b[1]), children, children),
         st.builds(lambda a, b: (f"({a[0]})({b[0]})", a[1] * b[1]), children, children),
-        st.builds(lambda a, b: (rf"\frac{{{a[0]}}}{{{b[0]} + 3}}", a[1] / (b[1] + 3)), children, children),
-        st.builds(lambda a: (rf"\sqrt{{{a[0]} + 2}}", math.sqrt(max(a[1] + 2, 0))), children),
+        st.builds(lambda a, b: (rf"\frac{{{a[0]}}}{{{b[0]} + 3}}", a[1] / (b[1] + 3)), children, above),
+        st.builds(lambda a: (rf"\sqrt{{{a[0]} + 2}}", math.sqrt(a[1] + 2)), above),
     )
 
 
