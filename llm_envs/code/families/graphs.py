@@ -105,8 +105,8 @@ def _limited_flights_statement(parameters: dict[str, Any]) -> str:
     return (
         "Each flight `a b c` goes from airport `a` to airport `b` (not back) and costs `c`; several flights may "
         "go from the same airport to the same other one. For every airport in turn, give the least total price of a "
-        f"journey from airport 0 to it with {bound} {parameters['legs']} flights, or -1 if there is none. A journey may "
-        "pass the same airport, and take the same flight, several times; airport 0 itself is reached for 0 with no "
+        f"journey from airport 0 to it with {bound} {parameters['legs']} flights, or -1 if there is none. A journey "
+        "may pass the same airport, and take the same flight, several times; airport 0 itself is reached for 0 with no "
         "flight."
     )
 
