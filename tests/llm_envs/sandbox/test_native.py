@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from llm_envs.sandbox.locked import LockedSandbox
 from llm_envs.sandbox.native import NativeSandbox
 from llm_envs.sandbox.runner import cgroup, watch
 from tests.llm_envs.sandbox.attacks import ATTACKS
-from tests.llm_envs.sandbox.conftest import require_native
+from tests.llm_envs.sandbox.conftest import require_locked, require_native
 from tests.llm_envs.sandbox.target import Target
 
 pytestmark = pytest.mark.needs("namespaces")
@@ -135,9 +136,11 @@ def test_processes_are_counted_exactly(cage: Cage) -> None:
         assert run(cage, code, processes=processes).stdout == f"{processes}\n"
 
 
+@pytest.mark.needs("landlock")
 def test_what_is_not_shown_does_not_exist() -> None:
     """Not even for `stat`, which tells it in the cage that has no root of its own (the control)."""
     require_native()
+    require_locked()
     hidden = [str(Path(__file__)), "/etc/passwd", "/usr/bin/env", "/home", "/sys", "/dev/shm", "/run", sys.executable]
     there = [path for path in hidden if Path(path).exists()]
     assert len(there) >= 4
@@ -233,6 +236,33 @@ def test_it_fails_closed_elsewhere(monkeypatch: pytest.MonkeyPatch, platform: st
     monkeypatch.setattr(native.os, "uname", lambda: type("Uname", (), {"machine": machine}))
     with pytest.raises(SandboxError, match=rf"'native' is not available.*{reason}"):
         NativeSandbox()
+
+
+REFUSED = """
+import sys, types
+sys.modules["llm_envs"] = types.ModuleType("llm_envs")  # without what it imports on its own
+sys.modules["llm_envs"].__path__ = [sys.argv[1] + "/llm_envs"]
+from llm_envs.sandbox import locked, native
+from llm_envs.sandbox.base import Program
+from llm_envs.sandbox.runner import libc, seccomp
+libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)()
+seccomp._Filter(seccomp._segments({272: seccomp._NO}, unlisted=seccomp._YES, unknown=seccomp._YES)).install()
+print(native.unavailable())
+sandbox = locked.LockedSandbox(slots=1)
+print(sandbox.run([Program("print('locked works')")])[0].stdout.strip())
+sandbox.close()
+"""
+
+
+@pytest.mark.needs("landlock")
+def test_a_container_that_forbids_namespaces_is_told_apart() -> None:
+    """UC-098: by the same means as an ordinary container, a filter that refuses `unshare` with EPERM."""
+    require_native()
+    require_locked()
+    command = [sys.executable, "-c", REFUSED, str(Path(__file__).parents[3])]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert found[0].startswith("[Errno 1] unshare: Operation not permitted: containers usually forbid namespaces")
+    assert found[1:] == ["locked works"]
 
 
 def test_a_refusal_comes_with_what_would_help(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -112,6 +112,17 @@ def test_without_scoped_signals_a_process_signals_itself_only(pid: int) -> None:
     assert decide(own, 0) == decide(own, 600) == ALLOW
 
 
+@given(pid=st.integers(-(2**31), 2**31 - 1), number=st.integers(0, 600))
+def test_below_the_first_process_of_a_namespace_only_that_one_is_spared(pid: int, number: int) -> None:
+    spared = seccomp.AllowList(unused_uid=False, below_init=True)
+    signals = (syscalls.KILL, syscalls.TGKILL, syscalls.TKILL)
+    for signal in signals:
+        assert decide(spared, signal, 1, pid) == EPERM
+        assert decide(spared, signal, pid) == (EPERM if pid == 1 else ALLOW)
+    if number not in signals:
+        assert decide(spared, number, pid) == decide(PLAIN, number, pid)
+
+
 def test_it_fails_closed_where_there_is_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seccomp.os, "uname", lambda: type("Uname", (), {"machine": "aarch64"}))
     with pytest.raises(OSError, match="no system-call filter for 'aarch64'"):

@@ -12,10 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.llm_envs.sandbox.attacks import ATTACKS
-from tests.llm_envs.sandbox.conftest import require_locked
+from tests.llm_envs.sandbox.conftest import require_locked, require_native
 from tests.scale import scaled
-
-pytestmark = pytest.mark.needs("landlock")
 
 CHECKOUT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -29,10 +27,11 @@ for package in ("llm_envs", "tests"):  # without what they import on their own
     sys.modules[package].__path__ = [f"{place}/{package}"]
 from llm_envs.sandbox.base import Program
 from llm_envs.sandbox.locked import LockedSandbox
+from llm_envs.sandbox.native import NativeSandbox
 from tests.llm_envs.sandbox.attacks import ATTACKS
 from tests.llm_envs.sandbox.target import target
 from tests.llm_envs.sandbox.processes import children
-sandbox = LockedSandbox(slots=2, newest_abi=int(sys.argv[2]))
+sandbox = globals()[sys.argv[2]](slots=2, newest_abi=int(sys.argv[3]))
 own = sandbox.run([Program("import os\\nprint(os.getuid())")])[0].stdout.strip()
 with tempfile.TemporaryDirectory() as folder, target(Path(folder)) as aim:
     outcomes = sandbox.run([attack.program(aim) for attack in ATTACKS])
@@ -65,7 +64,6 @@ def python_for_everybody() -> str:
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
     """The sandbox alone, where everybody can read it, and a folder for temporary files."""
-    require_locked()
     if os.geteuid() != 0:
         pytest.skip("this whole run is unprivileged")
     with tempfile.TemporaryDirectory(prefix="llm-envs-nobody-") as folder:
@@ -78,11 +76,24 @@ def place() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.needs("landlock")
 @pytest.mark.parametrize("newest_abi", scaled(fast=[6, 1], long=[6, 5, 4, 3, 2, 1]))
 def test_an_unprivileged_user_gets_the_same_cage(place: Path, newest_abi: int) -> None:
     """Landlock from ABI 6 on scopes signals; before, a program may signal itself only."""
+    require_locked()
+    _attack(place, "LockedSandbox", newest_abi)
+
+
+@pytest.mark.needs("namespaces")
+def test_an_unprivileged_user_gets_namespaces_too(place: Path) -> None:
+    """A user namespace for each slot; nothing is left of its cgroup, since there is none, nor of its processes."""
+    require_native()
+    _attack(place, "NativeSandbox", newest_abi=6)
+
+
+def _attack(place: Path, cage: str, newest_abi: int) -> None:
     found = subprocess.run(
-        [python_for_everybody(), "-s", "-c", SCRIPT, str(place), str(newest_abi)],
+        [python_for_everybody(), "-s", "-c", SCRIPT, str(place), cage, str(newest_abi)],
         user=NOBODY,
         group=NOBODY,
         extra_groups=[],
