@@ -153,6 +153,8 @@ def _inverse(rng: random.Random, level: int) -> Draft:
         rows = _draw_rows(rng, 2 if level < 3 else 3, {1: 6, 2: 9, 3: 3}[level])
         determinant = _determinant(rows)
     answer = [[Fraction(entry, determinant) for entry in row] for row in _adjugate(rows)]
+    if answer == rows:  # it is its own inverse
+        return _inverse(rng, level)
     text = pick(rng, ("Find the inverse of the matrix ${}$.", "Which matrix is inverse to ${}$?"))
     return Draft(
         text.format(latex.matrix(rows)),
@@ -255,24 +257,26 @@ values = [sum(row[-1] * direction[k] for row, direction in zip(rows, spanning)) 
 """
 
 
+def _onto_line(vector: Sequence[int], direction: Sequence[int]) -> list[Fraction]:
+    share = Fraction(sum([a * b for a, b in zip(vector, direction, strict=True)]), sum([a * a for a in direction]))
+    return [share * a for a in direction]
+
+
 def _projection(rng: random.Random, level: int) -> Draft:
     size = 2 if level == 1 else 3
-    vector = tuple([nonzero(rng, 9) for _ in range(size)])
-    first = tuple([nonzero(rng, 5) for _ in range(size)])
+    vector, first, second = (tuple([nonzero(rng, most) for _ in range(size)]) for most in (9, 5, 4))
     spanning: tuple[tuple[int, ...], ...] = (first,)
-    if level < 3:
-        share = Fraction(sum([a * b for a, b in zip(vector, first, strict=True)]), sum([a * a for a in first]))
-        answer = [share * a for a in first]
-        onto = f"the line spanned by {first}"
-    else:
-        normal = (0, 0, 0)
-        while normal == (0, 0, 0):
-            (a, b, c), (d, e, f) = first, tuple([whole(rng, -4, 4) for _ in range(3)])
-            normal = (b * f - c * e, c * d - a * f, a * e - b * d)
-        spanning = (first, (d, e, f))
-        off = Fraction(sum([p * q for p, q in zip(vector, normal, strict=True)]), sum([p * p for p in normal]))
-        answer = [p - off * q for p, q in zip(vector, normal, strict=True)]
-        onto = f"the plane spanned by {first} and {(d, e, f)}"
+    answer = _onto_line(vector, first)
+    if level == 3:
+        (a, b, c), (d, e, f) = first, second
+        normal = (b * f - c * e, c * d - a * f, a * e - b * d)
+        if normal == (0, 0, 0):
+            return _projection(rng, level)
+        spanning = (first, second)
+        answer = [p - q for p, q in zip(vector, _onto_line(vector, normal), strict=True)]
+    if answer == list(vector):  # it lies there already
+        return _projection(rng, level)
+    onto = f"the line spanned by {first}" if level < 3 else f"the plane spanned by {first} and {second}"
     text = pick(
         rng,
         (f"Find the orthogonal projection of {vector} onto {onto}.", f"Which vector of {onto} is nearest to {vector}?"),

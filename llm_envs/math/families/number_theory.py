@@ -299,7 +299,7 @@ FAMILIES = (
         Topic.NUMBER_THEORY,
         "the Chinese remainder theorem",
         Form.INTEGER,
-        ("two moduli", "three moduli", "four moduli, not always coprime"),
+        ("two moduli", "three moduli", "four moduli"),
         _remainders,
     ),
     Family(

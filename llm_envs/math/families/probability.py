@@ -132,7 +132,13 @@ def _evidence(rng: random.Random, level: int) -> Draft:
         text = f"In a factory, {made} of the parts. The share of faulty parts is: {faulty}. {seen}"
         ask = "How likely is it to come from machine A?"
     else:
-        seen = f"{times} parts are taken from a crate that one machine alone has filled, and all are faulty."
+        seen = pick(
+            rng,
+            (
+                f"{times} parts are taken from a crate that one machine alone has filled, and all are faulty.",
+                f"From one crate, filled by one machine alone, {times} parts are tested: every one of them is faulty.",
+            ),
+        )
         text = f"In a factory, {made} of the crates. Each part is faulty on its own, with the chance: {faulty}. {seen}"
         ask = "How likely is it that machine A has filled the crate?"
     return Draft(
@@ -146,40 +152,41 @@ _COUNT_ROUND = """
 from fractions import Fraction
 from itertools import product
 
-first_hits = [0] * len(chances)
+first_hits = [0] * len(names)
 for shots in product(*[range(of) for _, of in chances]):  # all equally likely courses of one round
     hits = [place for place, (shot, (hit, _)) in enumerate(zip(shots, chances)) if shot < hit]
     if hits:
         first_hits[hits[0]] += 1
-print(Fraction(first_hits[asked], sum(first_hits)))  # rounds without a hit are played again
+print(Fraction(first_hits[names.index(asked)], sum(first_hits)))  # rounds without a hit are played again
 """
 
 
 def _contest(rng: random.Random, level: int) -> Draft:
     names = ("Ada", "Ben", "Cleo")[: 2 if level == 1 else 3]
     chances = tuple([draw_chance(rng, 11) for _ in names])
-    asked = level - 1
     rounds = prod([bottom for _, bottom in chances])  # equally likely ones; of the last `missed` nobody has hit so far
     missed, hits = rounds, []
     for hit, bottom in chances:
         hits.append(missed // bottom * hit)
         missed -= hits[-1]
-    answer = Fraction(hits[asked], rounds - missed)
+    answer = Fraction(hits[level - 1], rounds - missed)
     told = ", ".join([f"{name} with probability {hit}/{of}" for name, (hit, of) in zip(names, chances, strict=True)])
     text = pick(
         rng,
         (
             (
                 f"{' and '.join(names)} shoot at a target in turns, in this order and again from the start, until one "
-                f"hits. Each shot hits on its own: {told}. How likely is {names[asked]} to hit first?"
+                f"hits. Each shot hits on its own: {told}. How likely is {names[level - 1]} to hit first?"
             ),
             (
                 f"{' and '.join(names)} take turns, in this order, over and over. A turn succeeds independently: "
-                f"{told}. Whoever succeeds first wins. Find the probability that {names[asked]} wins."
+                f"{told}. Whoever succeeds first wins. Find the probability that {names[level - 1]} wins."
             ),
         ),
     )
-    return Draft(text, latex.number(answer), program(_COUNT_ROUND, chances=chances, asked=asked))
+    return Draft(
+        text, latex.number(answer), program(_COUNT_ROUND, names=names, chances=chances, asked=names[level - 1])
+    )
 
 
 _SLICE = """

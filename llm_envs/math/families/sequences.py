@@ -173,7 +173,7 @@ def _recurrence(rng: random.Random, level: int) -> Draft:
 _ADD_FRACTIONS = """
 from fractions import Fraction
 
-print(sum(Fraction(over, (step * k + shift) * (step * k + shift + gap)) for k in range(1, count + 1)))
+print(sum(Fraction(over, (step * k + first) * (step * k + second)) for k in range(1, count + 1)))
 """
 
 
@@ -190,7 +190,7 @@ def _telescope(rng: random.Random, level: int) -> Draft:
     text = pick(rng, ("Find the exact value of ${}$.", "What is ${}$?")).format(
         rf"\sum_{{k=1}}^{{{count}}} \frac{{{over}}}{{{below}}}"
     )
-    code = program(_ADD_FRACTIONS, over=over, step=step, shift=shift, gap=gap, count=count)
+    code = program(_ADD_FRACTIONS, over=over, step=step, first=shift, second=shift + gap, count=count)
     return Draft(text, latex.number(answer), code)
 
 
