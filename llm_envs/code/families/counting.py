@@ -135,8 +135,8 @@ def later_arrangement(values: list[int], *, steps: int, backward: bool) -> list[
 
 
 def _later_arrangement_draw(rng: random.Random, level: int, parameters: dict[str, Any]) -> tuple[Any, ...]:
-    count = size(rng, level, 0, (5, 7, 9))
-    most = pick(rng, (2, 3, 5, 9))
+    count = size(rng, level, 0, (6, 7, 9))
+    most = pick(rng, (3, 5, 9))
     values = [whole(rng, 1, most) for _ in range(count)]
     if rng.random() < 0.3:  # near the end of the list, where it starts again
         values.sort(reverse=not parameters["backward"])

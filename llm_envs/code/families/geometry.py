@@ -65,7 +65,6 @@ CONVEX_HULL = Family(
             "            for _ in kept[1:2]:\n",
         ),
         Mutant("sorts by y", "sorted(points)", "sorted(points, key=lambda point: point[::-1])"),
-
         Mutant(
             "gives the lower chain, then the upper one from the left",
             "chain(ordered[::-1])",
@@ -146,7 +145,6 @@ SPOTS_INSIDE = Family(
             "(b <= y < d and turn > 0) or (d <= y < b and turn < 0)",
             "(b <= y <= d and turn > 0) or (d <= y <= b and turn < 0)",
         ),
-
         Mutant(
             "forgets the side back to the first corner",
             "zip(corners, corners[1:] + corners[:1], strict=True)",

@@ -43,8 +43,8 @@ def _rebuilt_tree_statement(parameters: dict[str, Any]) -> str:
 
 
 def _rebuilt_tree_draw(rng: random.Random, level: int, parameters: dict[str, Any]) -> tuple[Any, ...]:
-    names = shuffled(rng, _LETTERS)[: size(rng, level, 0, (5, 8, 12))]
-    lean = pick(rng, (0.0, 0.5, 0.5, 1.0))  # of the tree to one side
+    names = shuffled(rng, _LETTERS)[: size(rng, level, 0, (8, 10, 12))]
+    lean = pick(rng, (0.0, 0.5, 0.8, 0.8, 0.8, 1.0))  # of the tree to one side
 
     def build(letters: list[str]) -> str:
         if not letters:
