@@ -25,7 +25,7 @@ def test_the_oracle_solves_every_family_and_a_random_player_none(family: str, sa
     """The oracle's tool runs the question's own program, whose output is judged right."""
     for difficulty in scaled(fast=("medium",), long=tuple(LEVELS)):
         env = math_v0.env(families=family, difficulty=difficulty, sandbox=sandbox, split="test")
-        for index in range(scaled(fast=1, long=20)):
+        for index in range(scaled(fast=1, long=8)):
             best = play(env, ORACLE, index=index)
             assert best.success
             assert best.returns == {"tool_0": 1.0, "reasoner_0": 1.0}
