@@ -106,7 +106,7 @@ def test_difficulties_are_levels() -> None:
         ("topics", [], "a name, several names, or None"),
         ("topics", 3, "a name, several names, or None"),
         ("families", ["wrok_rate"], "Did you mean 'work_rate'"),
-        ("stop", "agrement", "Did you mean 'agreement'"),
+        ("stop", "agree", "Did you mean 'agreement'"),
         ("observation", "global", "full, local"),
         ("roles", "duo", "single, team"),
     ],
@@ -129,7 +129,7 @@ def test_topics_and_families_without_a_family_in_both_are_refused() -> None:
         ({"text": "What is 1 + 1?", "answer": ""}, "'answer'.*text, and not empty"),
         ({"text": " ", "answer": "2"}, "'text'.*text, and not empty"),
         ({"text": "What is 1 + 1?", "answer": 2}, "'answer'.*text, and not empty"),
-        ({"text": "What is 1 + 1?", "anser": "2"}, "Did you mean 'answer'"),
+        ({"text": "What is 1 + 1?", "answers": "2"}, "Did you mean 'answer'"),
         ({"text": "What is 1 + 1?", "answer": "..."}, "an answer that the judge can read"),
     ],
 )
