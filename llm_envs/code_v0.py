@@ -60,6 +60,9 @@ Every agent receives `alpha` times the team reward on each step, the acting agen
 | `visible` | coder | share of visible tests passed, less 1 |
 | `shortfall` | tester | share of its cases that count x share of wrong programs that these find out, less 1 |
 
+A program that ends at a limit of time, memory or output on every visible test is not run on the hidden ones: it has
+passed none of them.
+
 A case counts where the reference gives its output, and its input is neither that of a visible test nor that of a case
 before it in the same reply, however it is spaced. The wrong programs are the mutants and the last three wrong programs
 of the episode that passed a visible test; a case finds a program out that does not pass it. So trivial, copied and

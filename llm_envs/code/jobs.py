@@ -1,4 +1,4 @@
-"""What test cases are worth: what the reference, wrong programs and the author's own one do on them."""
+"""What the harness does for an action before it counts: programs are judged, and so are test cases."""
 
 import json
 from collections.abc import Sequence
@@ -12,6 +12,52 @@ from llm_envs.code.judging.texts import words
 from llm_envs.code.problem import Case, Problem
 from llm_envs.code.state import SHOWN, Report, cut
 from llm_envs.core.tool_use import failure
+
+LIMITS = frozenset({Verdict.TIMEOUT, Verdict.MEMORY, Verdict.OUTPUT})
+
+
+class Standing(NamedTuple):
+    """How a program did on all tests."""
+
+    on_visible: tuple[Report, ...]
+    hidden: tuple[Verdict, ...]
+    on_cases: tuple[Report, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeProgram(StagedWork[Standing]):
+    """The job of judging a program that was handed in, by the tests of the problem and by the cases of testers.
+
+    A program that ends at a limit on every visible test is not run on the others: it would take all the time there is,
+    a dozen times over. They count as ended at that limit.
+    """
+
+    problem: Problem
+    code: str
+    cases: tuple[Case, ...]
+
+    def stages(self) -> Stages[Standing]:
+        problem, hidden = self.problem, self.problem.hidden
+        on_visible = yield from _on_visible(problem, self.code)
+        if stuck := _stuck(on_visible):
+            return Standing(on_visible, (stuck.verdict,) * len(hidden), _all_like(stuck, self.cases))
+        results = yield programs(problem, self.code, (*hidden, *self.cases))
+        found = verdicts(problem, self.code, hidden, results[: len(hidden)])
+        return Standing(on_visible, found, reports_on(problem, self.code, self.cases, results[len(hidden) :]))
+
+
+def _on_visible(problem: Problem, code: str) -> Stages[tuple[Report, ...]]:
+    results = yield programs(problem, code, problem.visible)
+    return reports_on(problem, code, problem.visible, results)
+
+
+def _stuck(on_visible: Sequence[Report]) -> Report | None:
+    """The first report of a program that ended at a limit on every visible test; None for any other one."""
+    return on_visible[0] if on_visible and all(report.verdict in LIMITS for report in on_visible) else None
+
+
+def _all_like(report: Report, cases: Sequence[Case]) -> tuple[Report, ...]:
+    return tuple(report._replace(case=case) for case in cases)
 
 
 class Worth(NamedTuple):
@@ -38,34 +84,48 @@ class WeighCases(StagedWork[Worth]):
     Attributes:
         suspects: wrong programs.
         code: the author's program, if there is one.
+        on_visible: how that did on the visible tests; None where it is a new one.
     """
 
     problem: Problem
     cases: tuple[Case, ...]
-    suspects: tuple[str, ...]
-    code: str | None
+    suspects: tuple[str, ...] = ()
+    code: str | None = None
+    on_visible: tuple[Report, ...] | None = None
 
     def stages(self) -> Stages[Worth]:
-        problem, cases, visible = self.problem, self.cases, self.problem.visible
-        reference = programs(problem, problem.reference, cases) if problem.reference else ()
-        own = () if self.code is None else programs(problem, self.code, (*visible, *cases))
-        results = yield (*reference, *own)
-        reports = reports_on(problem, self.code or "", (*visible, *cases), results[len(reference) :]) if own else ()
-        shown = reports[: len(visible)], reports[len(visible) :]
-        if not reference:
-            return Worth(None, (), *shown)
-        met = verdicts(problem, problem.reference, cases, results[: len(reference)])
-        valid = tuple(
-            verdict is Verdict.PASS and new for verdict, new in zip(met, are_new(problem, cases), strict=True)
-        )
-        counting = [case for case, counts in zip(cases, valid, strict=True) if counts]
-        results = yield [job for suspect in self.suspects for job in programs(problem, suspect, counting)]
-        runs = [results[place * len(counting) :][: len(counting)] for place in range(len(self.suspects))]
-        killed = tuple(
-            any(verdict is not Verdict.PASS for verdict in verdicts(problem, suspect, counting, run))
+        on_visible, on_cases = yield from self._own()
+        if not self.problem.reference:
+            return Worth(None, (), on_visible, on_cases)
+        valid = yield from self._valid()
+        killed = yield from self._killed([case for case, counts in zip(self.cases, valid, strict=True) if counts])
+        return Worth(valid, killed, on_visible, on_cases)
+
+    def _own(self) -> Stages[tuple[tuple[Report, ...], tuple[Report, ...]]]:
+        problem, code, on_visible = self.problem, self.code, self.on_visible
+        if code is None:
+            return (), ()
+        if on_visible is None:
+            on_visible = yield from _on_visible(problem, code)
+        if stuck := _stuck(on_visible):
+            return on_visible, _all_like(stuck, self.cases)
+        results = yield programs(problem, code, self.cases)
+        return on_visible, reports_on(problem, code, self.cases, results)
+
+    def _valid(self) -> Stages[tuple[bool, ...]]:
+        problem, cases = self.problem, self.cases
+        results = yield programs(problem, problem.reference, cases)
+        met = verdicts(problem, problem.reference, cases, results)
+        news = are_new(problem, cases)
+        return tuple(verdict is Verdict.PASS and new for verdict, new in zip(met, news, strict=True))
+
+    def _killed(self, cases: Sequence[Case]) -> Stages[tuple[bool, ...]]:
+        results = yield [job for suspect in self.suspects for job in programs(self.problem, suspect, cases)]
+        runs = [results[place * len(cases) :][: len(cases)] for place in range(len(self.suspects))]
+        return tuple(
+            any(verdict is not Verdict.PASS for verdict in verdicts(self.problem, suspect, cases, run))
             for suspect, run in zip(self.suspects, runs, strict=True)
         )
-        return Worth(valid, killed, *shown)
 
 
 def are_new(problem: Problem, cases: Sequence[Case]) -> tuple[bool, ...]:

@@ -9,13 +9,11 @@ from typing import Any
 from llm_envs.code.descriptions import problem_of
 from llm_envs.code.families.generator import generate
 from llm_envs.code.families.programs import Style
-from llm_envs.code.jobs import WeighCases, Worth, reports_on
-from llm_envs.code.judging import Verdict, programs, share_passed, verdicts
-from llm_envs.code.judging.judge import Result
+from llm_envs.code.jobs import JudgeProgram, Standing, WeighCases, Worth
+from llm_envs.code.judging import Verdict, share_passed
 from llm_envs.code.judging.verdicts import RAN
 from llm_envs.code.observation import Stop, observe
 from llm_envs.code.players import PLAYERS, reference_reply
-from llm_envs.code.problem import Case
 from llm_envs.code.replies import Cases, read_reply
 from llm_envs.code.selection import Names, select_families
 from llm_envs.code.state import Report, State, Tried, render
@@ -97,13 +95,14 @@ class CodeTask:
     def jobs(self, state: State, role: str, action: Action) -> tuple[Job, ...]:
         problem = state.problem
         if isinstance(action, Script):
-            return programs(problem, action.code, _tests(state))
-        code = state.program if action.code is None else action.code
-        return (WeighCases(problem, action.cases, _suspects(state), code),)
+            return (JudgeProgram(problem, action.code, state.cases),)
+        if action.code is not None:
+            return (WeighCases(problem, action.cases, _suspects(state), action.code),)
+        return (WeighCases(problem, action.cases, _suspects(state), state.program, state.on_visible),)
 
     def apply(self, state: State, role: str, action: Action, results: Sequence[Any]) -> Transition[State]:
         if isinstance(action, Script):
-            return _hand_in(state, action.code, results, alone=role == "solver")
+            return _hand_in(state, action.code, results[0], alone=role == "solver")
         return _test(state, action, results[0], alone=role == "solver")
 
     # ---- the state as a whole
@@ -142,29 +141,20 @@ def _start(families: tuple[str, ...], level: int, style: Style, split: Split, in
     return State(generate(families, level, style, split, index))
 
 
-def _tests(state: State) -> tuple[Case, ...]:
-    """All that a program which is handed in runs on."""
-    return (*state.problem.visible, *state.problem.hidden, *state.cases)
-
-
 def _suspects(state: State) -> tuple[str, ...]:
     """The wrong programs that a tester's cases are tried on."""
     return (*state.problem.mutants, *state.attempts)
 
 
-def _hand_in(state: State, code: str, results: Sequence[Result], *, alone: bool) -> Transition[State]:
+def _hand_in(state: State, code: str, standing: Standing, *, alone: bool) -> Transition[State]:
     """A program becomes the one that counts."""
-    problem = state.problem
-    seen, all_hidden = len(problem.visible), len(problem.hidden)
-    found = verdicts(problem, code, _tests(state), results)
-    visible, hidden = found[:seen], found[seen : seen + all_hidden]
+    on_visible, hidden, on_cases = standing
+    visible = tuple(report.verdict for report in on_visible)
     passed = hidden.count(Verdict.PASS)
     attempts = state.attempts
     plausible = Verdict.PASS in visible or not visible
-    if passed < all_hidden and plausible and code.strip() not in {text.strip() for text in _suspects(state)}:
+    if passed < len(hidden) and plausible and code.strip() not in {text.strip() for text in _suspects(state)}:
         attempts = (*attempts, code)[-ATTEMPTS:]
-    on_visible = reports_on(problem, code, problem.visible, results[:seen])
-    on_cases = reports_on(problem, code, state.cases, results[seen + all_hidden :])
     after = state._replace(
         program=code,
         on_visible=on_visible,
@@ -180,9 +170,9 @@ def _hand_in(state: State, code: str, results: Sequence[Result], *, alone: bool)
     info = {
         "verdict": next((str(verdict) for verdict in hidden if verdict is not Verdict.PASS), str(Verdict.PASS)),
         "passed_visible": visible.count(Verdict.PASS),
-        "visible_tests": seen,
+        "visible_tests": len(visible),
         "passed_hidden": passed,
-        "hidden_tests": all_hidden,
+        "hidden_tests": len(hidden),
         "passed_cases": sum(report.verdict is Verdict.PASS for report in on_cases),
         "cases": len(on_cases),
     }

@@ -93,6 +93,6 @@ def test_the_weak_player_is_an_oracle_now_and_then() -> None:
 
 def test_the_oracle_tester_finds_out_every_mutant_with_cases_that_count(sandbox: Sandbox) -> None:
     for problem in PROBLEMS.values():
-        worth = WeighCases(problem, problem.spare, problem.mutants, None).run(lambda: sandbox)
+        worth = WeighCases(problem, problem.spare, problem.mutants).run(lambda: sandbox)
         assert worth.valid == (True,)
         assert worth.killed == (True,) * 3

@@ -93,6 +93,41 @@ def test_a_tester_reaches_each_rung_of_its_ladder(
     assert info["team_reward"] == 0.0
 
 
+class Ends:
+    """A sandbox in which programs end as they are told, by how often they were run."""
+
+    name = "unsafe"
+    guarantees: frozenset[str] = frozenset()
+
+    def __init__(self, *statuses: Status) -> None:
+        self.ran = 0
+        self._statuses = statuses
+
+    def run(self, programs: Any) -> list[Outcome]:
+        first, self.ran = self.ran, self.ran + len(programs)
+        return [Outcome(self._statuses[min(place, len(self._statuses) - 1)]) for place in range(first, self.ran)]
+
+
+def test_a_program_that_ends_at_a_limit_on_every_visible_test_is_run_no_more() -> None:
+    """UC-073: two visible tests, four hidden ones, one case."""
+    runs = {}
+    for name, statuses in {
+        "limits": (Status.TIMEOUT, Status.MEMORY),
+        "one limit": (Status.TIMEOUT, Status.OK, Status.TIMEOUT),
+        "errors": (Status.ERROR,),
+    }.items():
+        sandbox = Ends(*statuses)
+        env = game(Forbidden(), max_cycles=9)  # type: ignore[arg-type]
+        env.snapshot = env.snapshot._replace(cases=(Case("4 4\n", "8\n"),))
+        env.step("no case")
+        env.sandbox = sandbox  # type: ignore[assignment]
+        env.step(block("..."))
+        runs[name] = sandbox.ran
+        assert env.infos["coder_0"]["passed_hidden"] == 0
+        assert len(env.snapshot.on_cases) == 1
+    assert runs == {"limits": 2, "one limit": 7, "errors": 7}
+
+
 def test_cases_of_a_function_are_copies_whatever_their_form(sandbox: Sandbox) -> None:
     env = game(sandbox, SUM_FUNCTION)
     env.step(cases(("[1,2,  3]", "6"), ("[3, 3, -4, 1000]", "1002"), ("[3,3,-4,1000]", "1002"), ("not JSON", "1")))

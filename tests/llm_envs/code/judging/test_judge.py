@@ -145,7 +145,7 @@ def test_a_problem_that_cannot_be_judged_is_refused(changes: dict[str, Any], wor
 
 def test_deep_recursion_with_a_raised_limit_passes_and_an_endless_one_is_an_error(sandbox: Sandbox) -> None:
     """UC-076."""
-    problem = Problem("depth", "Print how deep you went.", (), (Case("50000\n", "50000\n"),), cpu_s=20.0)
+    problem = Problem("depth", "Print how deep you went.", (), (Case("50000\n", "50000\n"),), cpu_s=20.0, memory_mb=96)
     down = "import sys\nsys.setrecursionlimit(10**6)\ndef down(n):\n    return n and 1 + down(n - 1)\n"
     assert judge(problem, down + "print(down(int(input())))", sandbox).passed
     endless = "import sys\nsys.setrecursionlimit(10**9)\ndef down(n):\n    return 1 + down(n)\nprint(down(1))"
