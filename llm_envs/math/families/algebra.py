@@ -140,19 +140,16 @@ def holds(x):
 difference = [a - limit * b for a, b in zip(above, [0] * (len(above) - len(below)) + [*below])]
 lead, bound = abs(difference[0]), 1 + max(map(abs, [*difference, *below]))
 grid = [Fraction(k, lead) for k in range(-bound * lead, bound * lead + 1)]
-marks = [x for x in grid if value(difference, x) == 0 or value(below, x) == 0]
-middles = [marks[0] - 1, *[(left + right) / 2 for left, right in zip(marks, marks[1:])], marks[-1] + 1]
+marks = [x for x in grid if value(difference, x) == 0 or value(below, x) == 0]  # two of them
+middles = [marks[0] - 1, sum(marks) / 2, marks[1] + 1]
 ends = [r"-\infty", *marks, r"\infty"]
-text = ""
-for k, inside in enumerate(map(holds, middles)):  # the open intervals, each with the mark at its right end
-    before = text.endswith("|")  # an interval is being written
-    if inside and not before:
-        left = "[" if k and holds(marks[k - 1]) else "("
-        text += rf" \cup {left}{ends[k]}, |"
-    if inside and (k == len(marks) or not holds(marks[k]) or not holds(middles[k + 1])):
+parts = []
+for k, middle in enumerate(middles):  # the sign changes at every mark, so that no two neighbours belong together
+    if holds(middle):
+        left = "[" if k > 0 and holds(marks[k - 1]) else "("
         right = "]" if k < len(marks) and holds(marks[k]) else ")"
-        text = f"{text[:-1]}{ends[k + 1]}{right}"
-print(text.removeprefix(r" \cup "))
+        parts.append(f"{left}{ends[k]}, {ends[k + 1]}{right}")
+print(r" \cup ".join(parts))
 """
 
 _SIGN_TEX = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge"}
