@@ -25,7 +25,7 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 # A stamp holds for one pyproject.toml in one checkout, since an editable install points at a checkout.
 KEY := $(shell { pwd; cat pyproject.toml; } | cksum | tr ' ' -)
 RUN_STAMP := $(VENV)/.installed-$(KEY)-train-bench
-DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-classic-fast-video-dev
+DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-math-docker-classic-fast-video-dev
 
 TEST_ENV := OMP_NUM_THREADS=1
 # A file stays on one worker, so that its fixtures are built once.
@@ -91,5 +91,5 @@ $(RUN_STAMP):
 	@touch $(RUN_STAMP)
 
 $(DEV_STAMP):
-	$(call install,train$(COMMA)bench$(COMMA)classic$(COMMA)fast$(COMMA)video$(COMMA)dev)
+	$(call install,train$(COMMA)bench$(COMMA)math$(COMMA)docker$(COMMA)classic$(COMMA)fast$(COMMA)video$(COMMA)dev)
 	@touch $(RUN_STAMP) $(DEV_STAMP)

@@ -59,15 +59,11 @@ class AttachedChannel(Channel):
     def _accept(self, data: bytes) -> None:
         self._packed += data
         position = 0
-        while True:
+        while len(self._packed) - position >= (1 if self._left else _HEADER.size):
             if self._left == 0:
-                if len(self._packed) - position < _HEADER.size:
-                    break
                 self._stream, self._left = _HEADER.unpack_from(self._packed, position)
                 position += _HEADER.size
             part = self._packed[position : position + self._left]
-            if not part:
-                break
             position += len(part)
             self._left -= len(part)
             if self._stream == _STDERR:

@@ -15,7 +15,6 @@ _READABLE = (
     *("/dev/zero", "/dev/random", "/dev/urandom"),
 )
 _WRITABLE = ("/dev/null", "/dev/full")
-_NEWEST_ABI = 6  # of Landlock
 _RUNNER_MB = 64  # the runner, page tables and the kernel's buffers
 _SPARE_PROCESSES = 8  # the runner, and room to see that a program goes over its number
 _SANDBOXED_KERNEL_PROCESSES = 512  # threads that a runtime with a kernel of its own counts with the container's
@@ -80,12 +79,14 @@ class Settings:
     Attributes:
         image: with a `python3` of 3.11 or newer on its PATH.
         runtime: the engine's runtime by name; None for its default.
-        filtered: whether the runner can put its own system-call filter, and Landlock, on programs.
+        filtered: whether the runner has a system-call filter for programs; else the engine has a wider one.
+        newest_abi: the newest version of Landlock to use; 0 is a kernel without it.
     """
 
     image: str
-    runtime: str | None
-    filtered: bool
+    runtime: str | None = None
+    filtered: bool = True
+    newest_abi: int = 6
 
     def host(self, size: Size) -> Mapping[str, object]:
         """The host configuration: what is out of reach, and how much there is of what is not."""
@@ -140,7 +141,7 @@ class Settings:
             "readable": _READABLE,
             "writable": _WRITABLE,
             "uid": None,
-            "newest_abi": _NEWEST_ABI,
+            "newest_abi": self.newest_abi,
             "contained": True,
             "filtered": self.filtered,
         }

@@ -77,20 +77,38 @@ FILES = (
     Attack(
         "read the system's secrets",
         "files",
-        'for p in "/etc/passwd", "/etc/shadow", "/etc/hostname": attempt(p, lambda: open(p).read())',
+        """
+import hashlib
+for path, digest in <digests>.items():
+    try:
+        text = open(path, "rb").read()
+    except OSError as error:
+        print("refused", path, error)
+    else:
+        print("BREACH" if hashlib.sha256(text).hexdigest() == digest else "another", path)
+""",
     ),
     Attack(
         "list folders",
         "files",
-        'for p in "/", "/root", "/home", "/etc", "/proc", "/tmp", "<checkout>": attempt(p, lambda: os.listdir(p))',
+        """
+for path, folder in <folders>.items():
+    try:
+        names = os.listdir(path)
+    except OSError as error:
+        print("refused", path, error)
+    else:
+        found = os.stat(path)
+        print("BREACH" if [found.st_dev, found.st_ino] == folder else "another", path, names)
+""",
     ),
     Attack("read the checkout", "files", 'attempt("pyproject", lambda: open("<checkout>/pyproject.toml").read())'),
     Attack(
         "read environments and command lines",
         "files",
         """
-for pid in [*range(1, 400), os.getppid(), <pid>]:
-    for name in "environ", "cmdline", "mem", "maps":
+for pid in {*range(1, 400), os.getppid(), <pid>} - {os.getpid()}:
+    for name in "environ", "mem", "maps", *["cmdline"] * (pid != os.getppid()):  # the runner's says nothing
         attempt(f"{pid}/{name}", lambda: open(f"/proc/{pid}/{name}", "rb").read(100))
 """,
     ),

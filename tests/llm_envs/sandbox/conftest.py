@@ -1,5 +1,6 @@
 """The cages that are tested: those that work here, each started once."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from llm_envs.sandbox.base import Sandbox
+from llm_envs.sandbox.docker import IMAGE_VARIABLE, DockerSandbox
+from llm_envs.sandbox.docker import unavailable as docker_unavailable
+from llm_envs.sandbox.docker.engine import unreachable
 from llm_envs.sandbox.locked import LockedSandbox
 from llm_envs.sandbox.locked import unavailable as locked_unavailable
 from llm_envs.sandbox.native import NativeSandbox
@@ -14,7 +18,12 @@ from llm_envs.sandbox.native import unavailable as native_unavailable
 from llm_envs.sandbox.unsafe import UnsafeSandbox
 from tests.llm_envs.sandbox.target import Target, target
 
-NEEDS = {"native": "namespaces", "locked": "landlock"}  # what each cage takes, as a test's `needs` names it
+# what each cage takes, as a test's `needs` names it, and in which tier it is tested
+MARKS = {
+    "docker": [pytest.mark.needs("docker"), pytest.mark.system],
+    "native": [pytest.mark.needs("namespaces")],
+    "locked": [pytest.mark.needs("landlock")],
+}
 
 
 def require_native() -> None:
@@ -27,6 +36,35 @@ def require_locked() -> None:
     """Skip, with the reason, where the cage does not work."""
     if reason := locked_unavailable():
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def docker_image() -> str:
+    """An image on an engine that answers: the one that the environment names, else one made of this Python."""
+    if image := os.environ.get(IMAGE_VARIABLE):
+        if reason := docker_unavailable():
+            pytest.skip(reason)
+        return image
+    if reason := unreachable():
+        pytest.skip(reason)
+    from docker import from_env
+    from docker.errors import DockerException
+
+    from tests.llm_envs.sandbox.image import python_image
+
+    try:
+        image = os.environ[IMAGE_VARIABLE] = python_image(from_env())  # for those who ask for `docker` by name, too
+    except DockerException as error:
+        pytest.skip(f"no engine answers: {error}")
+    return image
+
+
+@pytest.fixture(scope="session")
+def docker(docker_image: str) -> Iterator[DockerSandbox]:
+    """The `docker` cage with two slots, whatever the machine."""
+    sandbox = DockerSandbox(image=docker_image, slots=2)
+    yield sandbox
+    sandbox.close()
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +93,7 @@ def unsafe() -> Iterator[UnsafeSandbox]:
     sandbox.close()
 
 
-CAGED = [pytest.param(name, marks=pytest.mark.needs(need)) for name, need in NEEDS.items()]
+CAGED = [pytest.param(name, marks=marks) for name, marks in MARKS.items()]
 
 
 @pytest.fixture(params=CAGED)

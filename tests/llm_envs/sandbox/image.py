@@ -69,4 +69,4 @@ def _without_the_rest(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 if __name__ == "__main__":
-    print(python_image(docker.from_env()))
+    sys.stdout.write(f"{python_image(docker.from_env())}\n")

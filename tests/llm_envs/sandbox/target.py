@@ -5,7 +5,13 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+# a container may have files and folders of the same names: only these very ones are anybody's
+FILES = ("/etc/passwd", "/etc/shadow", "/etc/hostname")
+FOLDERS = ("/", "/root", "/home", "/etc", "/proc", "/tmp", str(CHECKOUT))
 
 
 @dataclass(frozen=True)
@@ -29,8 +35,14 @@ class Target:
             "abstract": self.abstract,
             "pid": str(self.pid),
             "secret_reversed": self.secret[::-1],  # a program that searches for it must not find itself
-            "checkout": str(Path(__file__).resolve().parents[3]),
+            "checkout": str(CHECKOUT),
+            "digests": repr({path: sha256(Path(path).read_bytes()).hexdigest() for path in FILES if readable(path)}),
+            "folders": repr({path: [Path(path).stat().st_dev, Path(path).stat().st_ino] for path in FOLDERS}),
         }
+
+
+def readable(path: str) -> bool:
+    return os.access(path, os.R_OK)
 
 
 @contextmanager

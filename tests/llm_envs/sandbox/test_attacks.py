@@ -4,19 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from llm_envs.sandbox import locked, native, unsafe
+from llm_envs.sandbox import docker, locked, native, unsafe
 from llm_envs.sandbox.base import Program, Sandbox, Status
 from llm_envs.sandbox.locked import LockedSandbox
 from tests.llm_envs.sandbox.attacks import ATTACKS, PRELUDE, Attack
-from tests.llm_envs.sandbox.conftest import NEEDS
+from tests.llm_envs.sandbox.conftest import MARKS
 from tests.llm_envs.sandbox.target import Target
 from tests.scale import scaled
 
-CLAIMS = {"native": native.GUARANTEES, "locked": locked.GUARANTEES, "unsafe": unsafe.GUARANTEES}
+CLAIMS = {
+    "docker": docker.GUARANTEES,
+    "native": native.GUARANTEES,
+    "locked": locked.GUARANTEES,
+    "unsafe": unsafe.GUARANTEES,
+}
 CASES = [
-    pytest.param(
-        cage, attack, id=f"{cage}-{attack.name}", marks=pytest.mark.needs(NEEDS[cage]) if cage in NEEDS else ()
-    )
+    pytest.param(cage, attack, id=f"{cage}-{attack.name}", marks=MARKS.get(cage, ()))
     for cage, claimed in CLAIMS.items()
     for attack in ATTACKS
     if attack.guarantee in claimed

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from llm_envs.sandbox import describe, get_sandbox, locked, native, registry
+from llm_envs.sandbox import describe, docker, get_sandbox, locked, native, registry
 from llm_envs.sandbox.base import Program, Sandbox, SandboxError
 from llm_envs.sandbox.runner import landlock
 
@@ -22,6 +22,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_auto_is_the_first_cage_that_works_and_one_instance_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     if reason := locked.unavailable():
         pytest.skip(reason)
+    monkeypatch.setattr(docker, "unavailable", lambda: "no engine")
     monkeypatch.setattr(native, "unavailable", lambda: "no namespaces")
     sandbox = get_sandbox()
     assert isinstance(sandbox, Sandbox)
@@ -32,17 +33,19 @@ def test_auto_is_the_first_cage_that_works_and_one_instance_for_all(monkeypatch:
 
 
 def test_an_unknown_name_is_told_what_there_is() -> None:
-    with pytest.raises(ValueError, match=r"sandbox name='podman': must be one of auto, native, locked, unsafe"):
+    with pytest.raises(ValueError, match=r"sandbox name='podman': must be one of auto, docker, native, locked, unsafe"):
         get_sandbox("podman")
 
 
 def test_nothing_runs_unsafe_but_by_name(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """UC-098: no cage is an error with its reasons, and the uncaged one says so at every start."""
+    monkeypatch.setattr(docker, "unavailable", lambda: "no engine")
     monkeypatch.setattr(native, "unavailable", lambda: "no namespaces")
     monkeypatch.setattr(locked, "unavailable", lambda: "the kernel has no Landlock")
     with pytest.raises(
         SandboxError,
-        match=r"native: no namespaces; locked: the kernel has no Landlock.*ask for the sandbox 'unsafe' by name",
+        match=r"docker: no engine; native: no namespaces; locked: the kernel has no Landlock.*"
+        r"ask for the sandbox 'unsafe' by name",
     ):
         get_sandbox()
     with pytest.raises(SandboxError, match=r"'locked' is not available: the kernel has no Landlock"):
