@@ -34,6 +34,8 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded before 
 # Adapters come and go while it runs; and its own statistics would ask the network.
 _ENVIRONMENT = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_DO_NOT_TRACK": "1"}
 _CPU_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+# A request with a seed whose prompt is read in chunks ends vLLM 0.31 on the CPU ("CPU Generator does not use offset").
+CPU_OPTIONS: Mapping[str, object] = {"no-enable-chunked-prefill": True}
 LORA_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # the bounds that vLLM 0.31 knows
 
 

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import torch
 from peft import PeftModel
 
 import llm_envs
@@ -21,7 +22,7 @@ from at_grpo.inference.base import Sampler
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.probe import ProbedPublisher
 from at_grpo.inference.publishing import AdapterPublisher, InProcess, Publication, unload_adapter
-from at_grpo.inference.server import Server, ServerPlan
+from at_grpo.inference.server import CPU_OPTIONS, Server, ServerPlan
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.inference.vllm import BASE, VLLMSampler
 from at_grpo.tokenization import PromptEncoder, stop_token_ids
@@ -99,7 +100,7 @@ def server_plan(config: TrainConfig, source: str, number: int = 0) -> ServerPlan
         max_rank=max(policy.rank for policy in config.policies.values()),
         gpus=gpus,
         python=section.python or sys.executable,
-        options={**parallel, **section.options},
+        options={**({} if torch.cuda.is_available() else CPU_OPTIONS), **parallel, **section.options},
     )
 
 

@@ -1,0 +1,226 @@
+"""A real vLLM server: what it serves is what the trainer has, version after version."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from peft import PeftModel
+from transformers import PreTrainedTokenizerFast
+
+from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
+from at_grpo.inference.endpoint import EndpointError
+from at_grpo.inference.probe import ProbedPublisher, plant
+from at_grpo.inference.publishing import AdapterPublisher, load_adapter, save_adapter, unload_adapter
+from at_grpo.inference.server import Server
+from at_grpo.inference.vllm import BASE, VLLMSampler
+from tests.scale import scaled
+from tests.trainer.inference import vllm_fixtures as tiny
+
+pytestmark = [pytest.mark.system, pytest.mark.needs("vllm")]
+
+ROLES = ("tool", "planner")
+LONG = 640  # tokens: several blocks of the prefix cache, which has 128 on the CPU
+NOISE = 1e-4  # nat, float32
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: PreTrainedTokenizerFast) -> Path:
+    return tiny.save(tmp_path_factory.mktemp("served") / "base", tiny_tokenizer)
+
+
+@pytest.fixture(scope="module")
+def server(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    if find_spec("vllm") is None:
+        pytest.skip("vllm is not installed")
+    server = Server(tiny.plan(base), tmp_path_factory.mktemp("logs") / "vllm.log")
+    try:
+        server.wait_ready()
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture
+def model(base: Path) -> PeftModel:
+    return tiny.policies_on(base, *ROLES)
+
+
+class Served:
+    """The policies of a model, published to a server under names that no other test uses."""
+
+    used = 0
+
+    def __init__(self, server: Server, model: PeftModel, folder: Path) -> None:
+        Served.used += 1000
+        self.model, self.version = model, Served.used
+        self.versions = dict.fromkeys(ROLES, 0)
+        self.publisher = AdapterPublisher(model, [server.endpoint], folder, self.versions)
+        self.sampler = VLLMSampler([server.endpoint], self.versions, stop_token_ids={tiny.STOP})
+
+    def publish(self) -> None:
+        self.version += 1
+        self.publisher.publish(self.version)
+
+    def ask(
+        self, policy: str, prompt_ids: tuple[int, ...], *, n: int = 1, seed: int = 0, **params: object
+    ) -> list[Completion]:
+        request = SampleRequest(policy, prompt_ids, n, seed, SamplingParams(**{"max_tokens": 12, **params}))  # type: ignore[arg-type]
+        return list(asyncio.run(self.sampler.sample(request)))
+
+
+@pytest.fixture
+def served(server: Server, model: PeftModel, tmp_path: Path) -> Iterator[Served]:
+    served = Served(server, model, tmp_path / "served")
+    yield served
+    for policy in ROLES:
+        if served.publisher.published is not None:
+            asyncio.run(unload_adapter(server.endpoint, served.publisher.name(policy)))
+
+
+def test_served_log_probabilities_are_the_trainers_after_every_publication(served: Served) -> None:
+    """UC-140, UC-149, UC-154: with the prefix cache on, and adapters far from the base, their last version and one
+    another (negative control: the other role's and the last version's log-probabilities do not fit).
+    """
+    model, prompt_ids = served.model, tiny.prompt(served.model, LONG)
+    last: dict[str, Completion] = {}
+    for step in range(scaled(fast=8, system=8, long=50)):
+        for number, role in enumerate(ROLES):
+            tiny.move(model, role, seed=2 * step + number)
+        served.publish()
+        for role, other in (ROLES, ROLES[::-1]):
+            (completion,) = served.ask(role, prompt_ids, seed=step)
+            assert tiny.gap(completion.logprobs, tiny.scores(model, role, prompt_ids, completion.token_ids)) < NOISE
+            assert tiny.gap(completion.logprobs, tiny.scores(model, other, prompt_ids, completion.token_ids)) > 0.1
+            assert tiny.gap(completion.logprobs, tiny.scores(model, None, prompt_ids, completion.token_ids)) > 0.1
+            if role in last:
+                old = last[role]
+                assert tiny.gap(old.logprobs, tiny.scores(model, role, prompt_ids, old.token_ids)) > 0.1
+            last[role] = completion
+
+
+def test_the_base_model_is_served_without_any_adapter(served: Served) -> None:
+    """UC-163."""
+    tiny.move(served.model, "tool", seed=1)
+    served.publish()
+    prompt_ids = tiny.prompt(served.model, LONG)
+    request = SampleRequest(BASE, prompt_ids, 1, 0, SamplingParams(max_tokens=12))
+    (completion,) = asyncio.run(served.sampler.sample_as(BASE, 0, request))
+    assert tiny.gap(completion.logprobs, tiny.scores(served.model, None, prompt_ids, completion.token_ids)) < NOISE
+
+
+def test_a_version_that_is_not_served_is_an_error_and_never_the_base_model(served: Served) -> None:
+    """UC-163."""
+    request = SampleRequest("tool", (9, 10), 1, 0, SamplingParams())
+    with pytest.raises(EndpointError, match="404"):
+        asyncio.run(served.sampler.sample_as("tool-v99", 99, request))
+
+
+def test_loading_new_weights_from_the_old_path_under_the_old_name_serves_stale_ones(
+    server: Server, model: PeftModel, tmp_path: Path
+) -> None:
+    """UC-149, the negative control of versioned names and folders: where this passes no more, vLLM has mended it."""
+    prompt_ids = tiny.prompt(model, LONG, seed=3)
+    sampler = VLLMSampler([server.endpoint], {}, stop_token_ids={tiny.STOP})
+    request = SampleRequest("tool", prompt_ids, 1, 0, SamplingParams(max_tokens=12))
+    gaps = []
+    for seed in (1, 2):
+        tiny.move(model, "tool", seed)
+        shutil.rmtree(tmp_path / "tool", ignore_errors=True)
+        save_adapter(model, "tool", tmp_path / "tool")
+        if seed == 2:
+            asyncio.run(unload_adapter(server.endpoint, "tool"))
+        asyncio.run(load_adapter(server.endpoint, "tool", tmp_path / "tool"))
+        (completion,) = asyncio.run(sampler.sample_as("tool", 0, request))
+        gaps.append(tiny.gap(completion.logprobs, tiny.scores(model, "tool", prompt_ids, completion.token_ids)))
+    asyncio.run(unload_adapter(server.endpoint, "tool"))
+    assert gaps[0] < NOISE
+    assert gaps[1] > 0.1
+
+
+def test_siblings_differ_and_the_same_seed_repeats_them(served: Served) -> None:
+    served.publish()
+    first, again, other = (served.ask("tool", (9, 10, 11), n=6, seed=seed) for seed in (5, 5, 6))
+    assert [one.token_ids for one in first] == [one.token_ids for one in again]
+    assert [one.token_ids for one in first] != [one.token_ids for one in other]
+    assert len({one.token_ids for one in first}) > 1
+
+
+def test_replies_end_at_their_limit_at_an_end_token_and_after_a_stop_string(
+    served: Served, tiny_tokenizer: PreTrainedTokenizerFast
+) -> None:
+    """UC-131, UC-134."""
+    served.publish()
+    replies = served.ask("tool", (9, 10, 11), n=32, seed=1, max_tokens=40)
+    assert {reply.finish_reason for reply in replies} <= {FinishReason.STOP, FinishReason.LENGTH}
+    for reply in replies:
+        assert (reply.token_ids[-1] == tiny.STOP) == (reply.finish_reason is FinishReason.STOP)
+        assert tiny.STOP not in reply.token_ids[:-1]
+        assert len(reply.token_ids) <= 40
+    stopped = served.ask("tool", (9, 10, 11), n=16, seed=1, max_tokens=40, stop=("up",))
+    ended = [reply.token_ids for reply in stopped if "up" in tiny_tokenizer.decode(reply.token_ids)]
+    assert ended
+    assert all("up" not in tiny_tokenizer.decode(token_ids[:-1]) for token_ids in ended)
+
+
+def test_a_prompt_one_token_over_the_limit_is_refused_and_never_cut(served: Served) -> None:
+    """UC-130."""
+    served.publish()
+    room = tiny.MAX_LEN - 4
+    assert served.ask("tool", tiny.prompt(served.model, room), max_tokens=4)
+    with pytest.raises(EndpointError, match="400"):
+        served.ask("tool", tiny.prompt(served.model, room + 1), max_tokens=4)
+
+
+def test_a_swap_under_requests_in_flight_never_mixes_versions(served: Served) -> None:
+    """UC-152: 64 requests of one role while the other's adapter is replaced, against a quiet run."""
+    model, prompts = served.model, [tiny.prompt(served.model, 40, seed) for seed in range(64)]
+    for role in ROLES:
+        tiny.move(model, role, seed=1)
+    served.publish()
+    name, version = served.publisher.name("tool"), served.version
+
+    async def all_of_them() -> list[Completion]:
+        params = SamplingParams(max_tokens=24)
+        requests = [SampleRequest("tool", prompt_ids, 1, 3, params) for prompt_ids in prompts]
+        return [one for (one,) in await asyncio.gather(*(served.sampler.sample_as(name, version, r) for r in requests))]
+
+    async def with_swap() -> list[Completion]:
+        asking = asyncio.create_task(all_of_them())
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(served.publish)
+        return await asking
+
+    quiet = asyncio.run(all_of_them())
+    tiny.move(model, "planner", seed=9)
+    busy = asyncio.run(with_swap())
+    for prompt_ids, one, other in zip(prompts, quiet, busy, strict=True):
+        assert one.version == other.version == version
+        assert tiny.gap(other.logprobs, tiny.scores(model, "tool", prompt_ids, other.token_ids)) < NOISE
+        assert one.token_ids == other.token_ids
+
+
+def test_the_probe_notices_a_server_with_other_weights(
+    server: Server, model: PeftModel, tmp_path: Path, served: Served
+) -> None:
+    """UC-142: a version that went up although other weights were sent stops the run."""
+    probed = ProbedPublisher(served.publisher, model, [served.sampler])
+    probed.calibrate(tiny.prompt(model, LONG, seed=5), tmp_path)
+    assert probed.tolerance < 1e-3
+    tiny.move(model, "tool", seed=1)
+    measured = probed.publish(served.version + 1)
+    assert measured["probe/tool/gap"] < probed.tolerance
+    tiny.move(model, "tool", seed=2)
+    wrong = plant(model, "planner", tmp_path / "wrong")
+
+    def send_other_weights(version: int) -> dict[str, float]:
+        name = f"tool-v{version}"
+        asyncio.run(load_adapter(server.endpoint, name, wrong))
+        served.versions["tool"] = version
+        return {}
+
+    served.publisher.publish = send_other_weights  # type: ignore[method-assign]
+    with pytest.raises(SamplerError, match="samples from other weights"):
+        probed.publish(served.version + 2)
