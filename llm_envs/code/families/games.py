@@ -31,7 +31,7 @@ WINNING_TAKE = Family(
     arguments=(Argument("heaps", Kind.INTS, "up to 6 whole numbers from 0 to 16"),),
     result=Kind.INTS,
     solve=winning_take,
-    parameters=lambda rng, level: {"most": whole(rng, 2 + level, 3 + level), "banned": whole(rng, 1, 2 + level)},
+    parameters=lambda rng, level: {"most": whole(rng, 3 + level, 4 + level), "banned": whole(rng, 1, 2 + level)},
     statement=lambda parameters: (
         "Two players take stones from heaps in turn. A move takes from one heap at least 1 and at most "
         f"{parameters['most']} of its stones, but never exactly {parameters['banned']}. Who cannot move loses. Find a "

@@ -2,6 +2,7 @@
 
 from llm_envs.code.families import (
     arrays,
+    bits,
     boards,
     components,
     connectivity,
@@ -27,7 +28,7 @@ from llm_envs.code.families import (
 from llm_envs.code.families.base import Family
 
 _MODULES = (
-    *(arrays, windows, sorting, strings, texts, stacks, greedy),
+    *(arrays, windows, sorting, strings, texts, stacks, greedy, bits),
     *(graphs, connectivity, components, trees, search_trees, grids, boards),
     *(dynamic_programming, subsequences, counting, number_theory, geometry, distances, simulation, games),
 )

@@ -159,7 +159,8 @@ UNIQUE_PREFIXES = Family(
         Mutant(
             "looks at the earlier words only",
             "    found = []\n    for word in words:\n",
-            "    found, beginning = [], dict[str, int]()\n    for word in words:\n        for end in range(1, len(word) + 1):\n"
+            "    found, beginning = [], dict[str, int]()\n    for word in words:\n"
+            "        for end in range(1, len(word) + 1):\n"
             "            beginning[word[:end]] = beginning.get(word[:end], 0) + 1\n",
         ),
         Mutant("never gives the whole word", "while size < len(word)", "while size < len(word) - 1"),
