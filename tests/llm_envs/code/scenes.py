@@ -14,6 +14,9 @@ SHARE = {REFERENCE: 1.0, NO_REPEATS: 0.5, ABSOLUTE: 0.5, SHORT: 0.5, "print(6)":
 # Cases and the mutants that they find out.
 REPEATED, NEGATIVE, LONG = ("4 4", "8"), ("9 -9", "0"), ("5000 1", "5001")
 ALL_AT_ONCE = ("8 8 -3 4000", "4013")
+WRONG_OUTPUT = ("4 4", "9")
+KILLS_NOTHING = ("7", "7")
+COPY = ("1 2 3", "6")  # of a visible test
 
 
 def block(code: str) -> str:

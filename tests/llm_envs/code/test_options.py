@@ -82,7 +82,7 @@ def test_a_statement_and_hidden_tests_are_enough() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"hiden": []}, "Did you mean 'hidden'"),
+        ({"hiddens": []}, "Did you mean 'hidden'"),
         ({"hidden": []}, "at least one test"),
         ({"hidden": None}, "a list of"),
         ({"hidden": "tests"}, "a list of"),

@@ -1,20 +1,19 @@
-"""Rewards, roles and endings of the programming environment."""
+"""Rewards and roles of the programming environment."""
 
-import asyncio
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_envs import code_v0
 from llm_envs.code.problem import Case
-from llm_envs.sandbox.base import Outcome, Sandbox, SandboxError, Status
+from llm_envs.sandbox.base import Sandbox
 from tests.llm_envs.code.problems import DIVISOR, SUM_FUNCTION, SUM_STDIO
 from tests.llm_envs.code.scenes import (
     ABSOLUTE,
     ALL_AT_ONCE,
+    COPY,
+    KILLS_NOTHING,
     LONG,
     NEGATIVE,
     NO_REPEATS,
@@ -22,15 +21,12 @@ from tests.llm_envs.code.scenes import (
     REPEATED,
     SHARE,
     SHORT,
+    WRONG_OUTPUT,
     block,
     cases,
     coder_first,
     game,
 )
-
-COPY = ("1 2 3", "6")
-WRONG_OUTPUT = ("4 4", "9")
-KILLS_NOTHING = ("7", "7")
 
 
 @pytest.mark.parametrize(
@@ -91,41 +87,6 @@ def test_a_tester_reaches_each_rung_of_its_ladder(
     assert info["shortfall"] == info["local_reward"] == pytest.approx(shortfall)
     assert (info["cases"], info["valid"], info["killed"], info["suspects"]) == (len(pairs), valid, killed, 3)
     assert info["team_reward"] == 0.0
-
-
-class Ends:
-    """A sandbox in which programs end as they are told, by how often they were run."""
-
-    name = "unsafe"
-    guarantees: frozenset[str] = frozenset()
-
-    def __init__(self, *statuses: Status) -> None:
-        self.ran = 0
-        self._statuses = statuses
-
-    def run(self, programs: Any) -> list[Outcome]:
-        first, self.ran = self.ran, self.ran + len(programs)
-        return [Outcome(self._statuses[min(place, len(self._statuses) - 1)]) for place in range(first, self.ran)]
-
-
-def test_a_program_that_ends_at_a_limit_on_every_visible_test_is_run_no_more() -> None:
-    """UC-073: two visible tests, four hidden ones, one case."""
-    runs = {}
-    for name, statuses in {
-        "limits": (Status.TIMEOUT, Status.MEMORY),
-        "one limit": (Status.TIMEOUT, Status.OK, Status.TIMEOUT),
-        "errors": (Status.ERROR,),
-    }.items():
-        sandbox = Ends(*statuses)
-        env = game(Forbidden(), max_cycles=9)  # type: ignore[arg-type]
-        env.snapshot = env.snapshot._replace(cases=(Case("4 4\n", "8\n"),))
-        env.step("no case")
-        env.sandbox = sandbox  # type: ignore[assignment]
-        env.step(block("..."))
-        runs[name] = sandbox.ran
-        assert env.infos["coder_0"]["passed_hidden"] == 0
-        assert len(env.snapshot.on_cases) == 1
-    assert runs == {"limits": 2, "one limit": 7, "errors": 7}
 
 
 def test_cases_of_a_function_are_copies_whatever_their_form(sandbox: Sandbox) -> None:
@@ -236,82 +197,6 @@ def test_a_reply_without_an_action_changes_nothing(sandbox: Sandbox) -> None:
     assert "holds no Python program." in env.observe("coder_0")
 
 
-# ---- endings
-
-
-@pytest.mark.parametrize("stop", ["correct", "agreement", "budget"])
-def test_what_ends_an_episode(stop: str, sandbox: Sandbox) -> None:
-    env = game(sandbox, stop=stop)
-    env.step(cases(REPEATED))
-    env.step(block(ABSOLUTE))
-    assert all(env.terminations.values()) is (stop == "agreement"), "a wrong program that passes all that is known"
-    if stop == "agreement":
-        assert not env.infos["coder_0"]["success"]
-        return
-    env.step(cases(WRONG_OUTPUT))
-    env.step(block(REFERENCE))
-    assert env.infos["coder_0"]["success"]
-    assert all(env.terminations.values()) is (stop == "correct")
-
-
-def test_no_agreement_without_a_case_or_with_a_failed_one(sandbox: Sandbox) -> None:
-    env = coder_first(sandbox, stop="agreement", max_cycles=9)
-    env.step(block(REFERENCE))
-    env.step("no cases")
-    env.step(block(REFERENCE))
-    env.step(cases(WRONG_OUTPUT))
-    env.step(block(REFERENCE))
-    assert not any(env.terminations.values())
-    env.step(cases(KILLS_NOTHING))
-    assert all(env.terminations.values()), "new cases that the latest program passes"
-
-
-def test_a_single_agent_agrees_with_its_cases_or_with_itself(sandbox: Sandbox) -> None:
-    env = game(sandbox, roles="single", stop="agreement")
-    env.step(block(NO_REPEATS))
-    assert not any(env.terminations.values())
-    env.step(block(NO_REPEATS))
-    assert all(env.terminations.values())
-    env = game(sandbox, roles="single", stop="agreement")
-    env.step(cases(REPEATED))
-    env.step(block(NO_REPEATS))
-    assert not any(env.terminations.values())
-    env.step(block(REFERENCE))
-    assert all(env.terminations.values())
-
-
-# ---- a single agent
-
-
-def test_a_single_agent_tries_programs_out_without_handing_them_in(sandbox: Sandbox) -> None:
-    env = game(sandbox, roles="single", stop="agreement")
-    env.step(f"Let me see.\n{block(NO_REPEATS)}\n{cases(REPEATED)}")
-    assert env.snapshot.program is None
-    info = env.infos["solver_0"]
-    assert info["team_reward"] == 0.0
-    assert info["shortfall"] == pytest.approx(-2 / 3)
-    seen = env.observe("solver_0")
-    assert f"which is not handed in:\n```python\n{NO_REPEATS}" in seen
-    assert "Example 1: passed." in seen
-    assert "Result: wrong, the program gave:\n4" in seen
-    env.step(f"{block(REFERENCE)}\n{cases(REPEATED)}")
-    assert not any(env.terminations.values()), "what is tried out agrees with nothing"
-    env.step(block(REFERENCE))
-    assert env.infos["solver_0"]["success"]
-    assert all(env.terminations.values())
-
-
-def test_cases_of_a_single_agent_run_on_the_program_that_it_handed_in(sandbox: Sandbox) -> None:
-    env = game(sandbox, roles="single")
-    env.step(cases(REPEATED))
-    assert "Result" not in env.observe("solver_0")
-    env.step(block(NO_REPEATS))
-    assert "Result: wrong" in env.observe("solver_0")
-    env.step(cases(NEGATIVE))
-    assert "Result: passed." in env.observe("solver_0")
-    assert env.infos["solver_0"]["team_reward"] == 0.0
-
-
 # ---- problems without a reference or mutants
 
 
@@ -336,64 +221,6 @@ def test_a_problem_without_visible_tests_is_played_like_any_other(sandbox: Sandb
     assert env.rewards == {"coder_0": 0.25, "tester_0": 0.25}
     env.step(cases(COPY))
     assert env.infos["tester_0"]["suspects"] == 4
-
-
-# ---- the sandbox
-
-
-class Fails:
-    """A sandbox that is down, or loses programs."""
-
-    name = "unsafe"
-    guarantees: frozenset[str] = frozenset()
-
-    def __init__(self, *, loses: bool) -> None:
-        self._loses = loses
-
-    def run(self, programs: Any) -> list[Outcome]:
-        if self._loses:
-            return [Outcome(Status.LOST) for _ in programs]
-        raise SandboxError("down")
-
-    async def arun(self, programs: Any) -> list[Outcome]:
-        return self.run(programs)
-
-
-@pytest.mark.parametrize("loses", [True, False])
-def test_a_sandbox_that_fails_leaves_the_episode_as_it_was(loses: bool) -> None:
-    """UC-098."""
-    for env in (game(Fails(loses=loses)), coder_first(Fails(loses=loses))):  # type: ignore[arg-type]
-        before = env.snapshot
-        for _ in range(2):
-            with pytest.raises(SandboxError):
-                env.step(f"{block(REFERENCE)}\n{cases(REPEATED)}")
-            with pytest.raises(SandboxError):
-                asyncio.run(env.astep(f"{block(REFERENCE)}\n{cases(REPEATED)}"))
-        assert env.snapshot is before
-        assert set(env.rewards.values()) == {0.0}
-
-
-class Forbidden:
-    """A sandbox that nobody may use."""
-
-    name = "unsafe"
-
-    def run(self, programs: Any) -> None:
-        raise AssertionError(f"a program was run: {programs}")
-
-
-@pytest.mark.parametrize("roles", ["team", "single"])
-def test_noise_starts_no_program(roles: str) -> None:
-    """UC-004: 500 samples of the action space, each an invalid reply."""
-    env = code_v0.raw_env(roles=roles, sandbox=Forbidden(), max_cycles=500)  # type: ignore[arg-type]
-    env.reset(options={"task": SUM_STDIO})
-    for agent in env.possible_agents:
-        env.action_space(agent).seed(0)
-    for _ in range(500):
-        agent = env.agent_selection
-        env.step(env.action_space(agent).sample())
-        assert env.infos[agent]["invalid"]
-        assert env.rewards[agent] == -1.0
 
 
 # ---- whatever is said

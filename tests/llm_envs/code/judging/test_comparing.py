@@ -83,7 +83,7 @@ def test_huge_numbers_are_compared_without_being_worked_out(text: str) -> None:
     assert same_value(read_json(text), read_json(text), Comparison.TOKENS, 1e-6)
 
 
-@pytest.mark.parametrize("text", ["1_000", "0x10", "1e", ".", "--1", "1e9999999999", "١", "infinit", "nano", "1,5", ""])
+@pytest.mark.parametrize("text", ["1_000", "0x10", "1e", ".", "--1", "1e9999999999", "١", "infi", "nano", "1,5", ""])
 def test_words_that_are_no_numbers_are_words(text: str) -> None:
     assert read_number(text) is None
 
