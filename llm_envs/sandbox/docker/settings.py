@@ -111,7 +111,7 @@ class Settings:
             "runtime": self.runtime,
             "security_opt": hardening,
             "tmpfs": {
-                FOLDER: f"{folder},mode=700,uid={_NOBODY},gid={_NOBODY}",
+                FOLDER: f"{folder},mode=1777",  # root's: who owned it could close it to the runner
                 "/dev/mqueue": "ro,size=4k,mode=755",  # in place of one that everybody may write into
             },
         }

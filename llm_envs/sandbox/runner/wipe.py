@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 from itertools import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def wipe(folder: str) -> None:
@@ -28,8 +31,16 @@ def wipe(folder: str) -> None:
 
 
 def _flatten(top: int, name: str, fresh: Callable[[], str]) -> None:
-    """Delete one folder, which its owner may always use (see `syscalls`); those inside it are lifted to the top."""
-    inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
+    """Delete one folder; those inside it are lifted to the top."""
+    try:
+        _lift(top, name, fresh)
+    except PermissionError:  # closed even to their owner, by a system call that only a container may leave open
+        _open_up(top, name)
+        _lift(top, name, fresh)
+
+
+def _lift(top: int, name: str, fresh: Callable[[], str]) -> None:
+    inner = os.open(name, _FOLDER, dir_fd=top)
     try:
         for child in os.listdir(inner):
             try:
@@ -39,3 +50,14 @@ def _flatten(top: int, name: str, fresh: Callable[[], str]) -> None:
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=top)
+
+
+def _open_up(top: int, name: str) -> None:
+    os.chmod(name, 0o700, dir_fd=top)
+    inner = os.open(name, _FOLDER, dir_fd=top)
+    try:
+        for child in os.listdir(inner):
+            if stat.S_ISDIR(os.stat(child, dir_fd=inner, follow_symlinks=False).st_mode):
+                os.chmod(child, 0o700, dir_fd=inner)
+    finally:
+        os.close(inner)

@@ -247,7 +247,7 @@ def test_a_call_cancelled_while_its_cage_starts_leaves_nothing(folders: Path) ->
     assert list(folders.iterdir()) == []
 
 
-def owner(script: str, folders: Path) -> subprocess.Popen[str]:
+def owner(script: str, folders: Path, stdin: int | None = None) -> subprocess.Popen[str]:
     """A process of its own that uses a sandbox and prints what it has started."""
     header = f"""
 import ctypes, os, sys, threading, time, types
@@ -261,6 +261,7 @@ from tests.llm_envs.sandbox.processes import children
 """
     return subprocess.Popen(
         [sys.executable, "-c", header + textwrap.dedent(script)],
+        stdin=stdin,
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(folders)},
