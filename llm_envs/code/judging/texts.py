@@ -23,6 +23,8 @@ def same_text(expected: str, got: str, comparison: Comparison, tolerance: float)
         case Comparison.FLOATS:
             return _same_words(words(expected), words(got), Decimal(repr(tolerance)))
         case Comparison.UNORDERED:
+            if len(words(expected)) != len(words(got)):  # a flood is refused before it is looked at line by line
+                return False
             return Counter(_lines_of_words(expected)) == Counter(_lines_of_words(got))
         case Comparison.CHECKER:
             raise ValueError("comparison='checker': an output is compared by running the problem's checker.")

@@ -92,3 +92,29 @@ def test_words_that_are_no_numbers_are_words(text: str) -> None:
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"JSON|range|Expecting|Extra|double quotes"):
         read_json(text)
+
+
+@given(st.lists(JSON, max_size=6), st.randoms())
+def test_values_in_any_order_are_unordered_equal(items: list[Any], rng: Any) -> None:
+    one, other = read_json(json.dumps(items)), read_json(json.dumps(rng.sample(items, len(items))))
+    assert same_value(one, other, Comparison.UNORDERED, 1e-6)
+    assert not same_value(one, [*other, "more"], Comparison.UNORDERED, 1e-6)
+    assert same_value(one, other, Comparison.TOKENS, 1e-6) <= same_value(one, other, Comparison.UNORDERED, 1e-6)
+
+
+@given(st.lists(st.floats(-100, 100), max_size=8), st.randoms())
+def test_numbers_in_any_order_have_the_tolerance(numbers: list[float], rng: Any) -> None:
+    near = [number + 1e-8 for number in rng.sample(numbers, len(numbers))]
+    one, other = read_json(json.dumps(numbers)), read_json(json.dumps(near))
+    assert same_value(one, other, Comparison.UNORDERED, 1e-6)
+    if numbers:
+        other = read_json(json.dumps([*near[:-1], 1000.0]))
+        assert not same_value(one, other, Comparison.UNORDERED, 1e-6)
+
+
+def test_long_lists_in_any_order_are_compared_one_by_one_and_not_each_with_each() -> None:
+    """50,000 items; each with each would take hours, and the watchdog would end it."""
+    numbers = [number + 0.5 for number in range(50_000)]
+    one, other = read_json(json.dumps(numbers)), read_json(json.dumps([n + 1e-7 for n in reversed(numbers)]))
+    assert same_value(one, other, Comparison.UNORDERED, 1e-6)
+    assert not same_value(one, other, Comparison.UNORDERED, 1e-12)

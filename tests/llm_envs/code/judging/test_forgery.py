@@ -3,11 +3,11 @@
 import pytest
 
 from llm_envs.code.judging import judge
-from llm_envs.code.judging.calls import with_driver
+from llm_envs.code.judging.calls import _mark
 from llm_envs.sandbox.base import Sandbox
 from tests.llm_envs.code.problems import SUM_FUNCTION, SUM_STDIO
 
-MARK = with_driver("", "f").split('out.write("\\n')[1].split()[0]  # of another program
+MARK = _mark("")  # of another program
 DEFINED = "def total(numbers):\n    return 0\n"
 
 # UC-079

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llm_envs.code.judging import Judgement, Verdict, ajudge, judge, programs, share_passed, verdicts
-from llm_envs.code.judging.calls import with_driver
+from llm_envs.code.judging.calls import _mark, with_driver
 from llm_envs.code.problem import Case, Comparison, Problem
 from llm_envs.core.errors import UsageError
 from llm_envs.sandbox.base import Outcome, Program, Sandbox, SandboxError, Status
@@ -189,3 +189,14 @@ def test_honest_code_is_judged_by_its_results_whatever_else_it_does(code: str, s
 
 def test_the_mark_of_a_result_depends_on_the_code() -> None:
     assert with_driver("a", "f").removeprefix("a") != with_driver("b", "f").removeprefix("b")
+
+
+@pytest.mark.parametrize("comparison", [Comparison.TOKENS, Comparison.UNORDERED])
+@pytest.mark.parametrize("depth", [500, 900, 990, 5_000, 100_000])
+def test_what_is_nested_too_deeply_to_be_compared_is_no_exception(depth: int, comparison: Comparison) -> None:
+    """A tester may expect, and a coder return, what only the two of them understand."""
+    deep = "[" * depth + "]" * depth
+    problem = replace(SUM_FUNCTION, comparison=comparison)
+    printed = Outcome(Status.OK, 0, f"\n{_mark('')} {deep}\n")
+    (verdict,) = verdicts(problem, "", [Case("[1]\n", deep)], [printed])
+    assert verdict in ({PASS, WRONG} if depth < 1_000 else {WRONG})
