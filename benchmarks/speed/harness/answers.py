@@ -1,4 +1,4 @@
-"""The judge of answers beside math-verify in a pool of processes, on numbers in the forms in which models write them."""
+"""The judge of answers beside math-verify in a pool of processes, on numbers as models write them."""
 
 import logging
 import os
@@ -47,7 +47,7 @@ def ours(given: Sequence[Pair]) -> list[bool]:
 
 
 def theirs(given: Sequence[Pair]) -> list[bool]:
-    """Whether each is right, says math-verify; runs in a worker. Its own time limits need a main thread: they are off."""
+    """Whether each is right, says math-verify, in a worker. Its own time limits need a main thread: they are off."""
     from math_verify import parse, verify
 
     logging.disable(logging.WARNING)
@@ -92,11 +92,9 @@ def check(given: Sequence[Pair], mine: Sequence[bool], other: Sequence[bool]) ->
     differ = [(pair, right) for pair, right, known in zip(given, mine, other, strict=True) if right != known]
     missed = [pair for pair, right in differ if not right]
     found = [pair for pair, right in differ if right]
-    excused = [pair for pair in missed if "%" in pair[1]]  # 5% is not 5: docs/math_judging.md
-    if len(excused) < len(missed):
-        raise SystemExit(
-            f"math-verify says right and we do not: {[pair for pair in missed if pair not in excused][:5]}"
-        )
+    odd = [pair for pair in missed if "%" not in pair[1]]  # 5% is not 5: docs/math_judging.md
+    if odd:
+        raise SystemExit(f"math-verify says right and we do not: {odd[:5]}")
     example = f", e.g. {found[0]}" if found else ""
     print(
         f"answers: {len(given) - len(differ)} of {len(given)} verdicts are math-verify's; {len(found)} right ones it "

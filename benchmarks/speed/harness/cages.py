@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -60,8 +61,6 @@ def cages(stack: ExitStack) -> tuple[list[Sandbox], dict[str, Sandbox]]:
 
 
 def _containers(stack: ExitStack) -> Sandbox:
-    import os
-
     import docker
 
     from llm_envs.sandbox.docker import IMAGE, IMAGE_VARIABLE
@@ -120,7 +119,7 @@ def compare_inputs(cage: Sandbox, turns: int) -> list[Row]:
 def _compare_inputs(cage: Sandbox, what: str, code: str, turns: int) -> Row:
     seconds: dict[str, list[float]] = {"one call": [], "a call each": []}
     for turn in range(turns + 1):
-        for name in seconds:
+        for name, times in seconds.items():
             # new code in each turn: a cage may still have the last one compiled
             programs = [Program(f"{code}# {turn} {name}\n", f"{turn} {index}\n") for index in range(INPUTS)]
             if name == "one call":
@@ -130,7 +129,7 @@ def _compare_inputs(cage: Sandbox, what: str, code: str, turns: int) -> Row:
             if [outcome.stdout for outcome in outcomes] != [f"{turn} {index}\n" for index in range(INPUTS)]:
                 raise SystemExit(f"{cage.name}, {what}: other outputs than asked for")
             if turn:
-                seconds[name].append(taken / INPUTS)
+                times.append(taken / INPUTS)
     one, each = (statistics.median(times) for times in seconds.values())
     return Row(f"{cage.name}: {INPUTS} inputs in one call, {what}", one, "a call each", each)
 
