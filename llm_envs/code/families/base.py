@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_envs.code.families.values import Argument, Kind
-from llm_envs.code.problem import Comparison
 
 LEVELS = (1, 2, 3)  # of difficulty: the size of inputs, and what the statement asks for beyond the plain case
 
@@ -42,7 +41,6 @@ class Family:
         draw: (rng, level, parameters) -> arguments for one test. Now and then it draws the corner cases in which
             programs go wrong.
         mutants: at least five.
-        comparison: of outputs.
     """
 
     name: str
@@ -54,4 +52,3 @@ class Family:
     statement: Callable[[dict[str, Any]], str]
     draw: Callable[[random.Random, int, dict[str, Any]], tuple[Any, ...]]
     mutants: tuple[Mutant, ...]
-    comparison: Comparison = Comparison.TOKENS

@@ -12,7 +12,7 @@ from llm_envs.code.families.base import Family
 from llm_envs.code.families.programs import ENTRY_POINT, Style, definition, mutated, program, source
 from llm_envs.code.families.spares import spare_trials
 from llm_envs.code.families.table import FAMILIES
-from llm_envs.code.families.trials import TOLERANCE, Trial, draw_trials
+from llm_envs.code.families.trials import Trial, draw_trials
 from llm_envs.code.families.values import describe, to_json
 from llm_envs.code.problem import Case, Problem
 from llm_envs.core.draws import pick, shuffled, whole
@@ -82,8 +82,6 @@ def _problem(
         mutants=tuple(program(family, text, parameters, style) for text in mutated(family)),
         entry_point=ENTRY_POINT if asks_function else None,
         signature=definition(family) if asks_function else "",
-        comparison=family.comparison,
-        tolerance=TOLERANCE,
         spare=tuple(map(case, spare)),
     )
 

@@ -1,6 +1,5 @@
 """Inputs that tests are chosen from, and which mutants fail on them."""
 
-import math
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -12,11 +11,12 @@ from typing import Any
 from llm_envs.code.families.base import Family
 from llm_envs.code.families.programs import mutant_functions
 from llm_envs.code.families.values import to_stdin, to_text
+from llm_envs.code.judging.texts import same_text
 from llm_envs.code.problem import Comparison
 
 POOL, LARGEST_POOL = 20, 80  # inputs drawn; more than the first while these do not tell all mutants apart
 OTHERS = 6  # inputs of a pool, at least, whose result is not the most frequent one
-TOLERANCE = 1e-6
+TOKENS = Comparison.TOKENS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,8 +67,8 @@ def try_arguments(family: Family, parameters: dict[str, Any], arguments: tuple[A
     failed = 0
     for place, mutant in enumerate(mutant_functions(family)):
         got = _run(mutant, arguments, parameters)
-        same = _same_value(family, got, result)
-        if same != (type(got) is type(result) and _same_text(family, got, output)):
+        same = bool(got == result)
+        if same != (type(got) is type(result) and same_text(output, to_text(family.result, got), TOKENS, 0.0)):
             return None
         failed |= (not same) << place
     kinds = tuple(argument.kind for argument in family.arguments)
@@ -90,15 +90,3 @@ def _copies(arguments: tuple[Any, ...]) -> list[Any]:
 
 def _copy(value: Any) -> Any:
     return [_copy(item) for item in value] if isinstance(value, list) else value
-
-
-def _same_value(family: Family, got: Any, result: Any) -> bool:
-    if family.comparison is Comparison.FLOATS:
-        return isinstance(got, int | float) and math.isclose(got, result, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return bool(got == result)
-
-
-def _same_text(family: Family, got: Any, output: str) -> bool:
-    if family.comparison is Comparison.FLOATS:
-        return _same_value(family, got, float(output))
-    return to_text(family.result, got).split() == output.split()

@@ -15,7 +15,6 @@ class Kind(StrEnum):
 
     INT: a line with a whole number.
     INTS: a line with whole numbers; an empty line for none.
-    FLOAT: a line with a number.
     TEXT: a line of text, without line breaks; it may be empty.
     LINES: a line with their number, then lines of text.
     ROWS: a line with their number, then lines with whole numbers, none of them empty.
@@ -24,7 +23,6 @@ class Kind(StrEnum):
 
     INT = "int"
     INTS = "ints"
-    FLOAT = "float"
     TEXT = "text"
     LINES = "lines"
     ROWS = "rows"
@@ -34,7 +32,6 @@ class Kind(StrEnum):
 _TYPES = {
     Kind.INT: "int",
     Kind.INTS: "list[int]",
-    Kind.FLOAT: "float",
     Kind.TEXT: "str",
     Kind.LINES: "list[str]",
     Kind.ROWS: "list[list[int]]",
@@ -43,7 +40,6 @@ _TYPES = {
 _FORMS = {
     Kind.INT: "one line with a whole number",
     Kind.INTS: "one line with whole numbers, separated by spaces (an empty line if there is none)",
-    Kind.FLOAT: "one line with a number",
     Kind.TEXT: "one line of text",
     Kind.LINES: "one line with the number of lines, then these lines",
     Kind.ROWS: "one line with the number of rows, then each row on a line, its whole numbers separated by spaces",
@@ -52,7 +48,6 @@ _FORMS = {
 _READERS = {
     Kind.INT: "int(input())",
     Kind.INTS: "[int(word) for word in input().split()]",
-    Kind.FLOAT: "float(input())",
     Kind.TEXT: "input()",
     Kind.LINES: "[input() for _ in range(int(input()))]",
     Kind.ROWS: "[[int(word) for word in input().split()] for _ in range(int(input()))]",
@@ -61,7 +56,6 @@ _READERS = {
 _WRITERS = {
     Kind.INT: "print({})",
     Kind.INTS: "print(*{})",
-    Kind.FLOAT: "print({})",
     Kind.TEXT: "print({})",
     Kind.LINES: "lines = {}\nprint(len(lines), *lines, sep='\\n')",
     Kind.ROWS: "rows = {}\nprint(len(rows))\nfor row in rows:\n    print(*row)",

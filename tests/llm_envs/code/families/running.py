@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from io import StringIO
 from types import CodeType, FrameType
 
-from llm_envs.code.problem import Case, Comparison, Problem
+from llm_envs.code.problem import Case, Problem
 
 CPU_S = 0.5  # of a program
 
@@ -52,16 +52,12 @@ def output(program: str, stdin: str) -> str | None:
 def passes(problem: Problem, program: str, case: Case) -> bool:
     """Whether the program does what one test of the problem asks for."""
     if problem.entry_point is None:
-        return same(problem.comparison, output(program, case.stdin), case.expected)
+        return _same(output(program, case.stdin), case.expected)
     arguments = ", ".join(case.stdin.splitlines())
     call = f"{program}\nimport json\nprint(json.dumps({problem.entry_point}(*json.loads(input()))))\n"
-    return same(problem.comparison, output(call, f"[{arguments}]\n"), case.expected)
+    return _same(output(call, f"[{arguments}]\n"), case.expected)
 
 
-def same(comparison: Comparison, got: str | None, expected: str) -> bool:
-    """The tests' own comparison of outputs."""
-    if got is None:
-        return False
-    if comparison is Comparison.FLOATS:
-        return abs(float(got) - float(expected)) <= 1e-6 * max(1.0, abs(float(expected)))
-    return got.split() == expected.split()
+def _same(got: str | None, expected: str) -> bool:
+    """The tests' own comparison of outputs: word by word."""
+    return got is not None and got.split() == expected.split()

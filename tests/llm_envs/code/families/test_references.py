@@ -9,13 +9,13 @@ import pytest
 from llm_envs.code.families.base import LEVELS
 from llm_envs.code.families.programs import mutant_functions
 from llm_envs.code.families.table import FAMILIES
-from tests.llm_envs.code.families import slow_graphs, slow_numbers
+from tests.llm_envs.code.families import slow_graphs, slow_lists, slow_numbers, slow_texts
 from tests.scale import scaled
 
 TRIALS = scaled(fast=12, system=60, long=600)
 SLOW: dict[str, Callable[..., Any]] = {
     name: function
-    for module in (slow_graphs, slow_numbers)
+    for module in (slow_graphs, slow_numbers, slow_lists, slow_texts)
     for name, function in vars(module).items()
     if name in FAMILIES
 }
@@ -32,6 +32,9 @@ SMALL: dict[str, Callable[..., bool]] = {  # where the slow program ends soon, o
     "negative_base": lambda numbers: all(abs(number) <= 5 for number in numbers),
     "winning_take": lambda heaps: len(heaps) <= 4,
     "coin_ways": lambda _coins, amount: amount <= 16,
+    "merge_cost": lambda sizes: len(sizes) <= 6,
+    "even_split": lambda values: len(values) <= 12,
+    "best_rest": lambda digits: len(digits) <= 14,
     "edit_cost": lambda old, new: max(len(old), len(new)) <= 4,
 }
 
