@@ -113,6 +113,7 @@ def _attend(first: int, group: cgroup.Group | None) -> NoReturn:
 def _build_root(folder: str, uid: int, sources: dict[str, str]) -> None:
     """A root that holds what is shown and nothing else, cannot be listed, and cannot be changed outside `folder`."""
     flags = mounts.NO_SUID | mounts.NO_DEVICES
+    mask = os.umask(0o22)  # all may pass through its folders, whatever the owner's says
     mounts.keep_to_ourselves()
     mounts.mount_new("tmpfs", _ANY_FOLDER, flags, "size=1m,mode=111")
     os.mkdir(f"{_ANY_FOLDER}/{_OLD_ROOT}")
@@ -124,12 +125,14 @@ def _build_root(folder: str, uid: int, sources: dict[str, str]) -> None:
         os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
     os.symlink("/proc/self/fd", "/dev/fd")
     _make_folder("/proc")
+    # without hidepid: the runner, which has no privilege either, must see programs that hide their own memory
     mounts.mount_new("proc", "/proc", flags | mounts.NO_EXECUTION, "subset=pid")
     _make_folder(folder)
     mounts.mount_new("tmpfs", folder, flags, f"{_FOLDER},uid={uid},gid={uid}")
     mounts.detach(f"/{_OLD_ROOT}")
     os.rmdir(f"/{_OLD_ROOT}")
     mounts.set_read_only("/", 0)
+    os.umask(mask)
 
 
 def _outermost(paths: Sequence[str]) -> list[str]:

@@ -126,6 +126,21 @@ def test_no_signal_of_a_program_reaches_the_runner(cage: Cage) -> None:
     assert run(cage, "print(1)").stdout == "1\n"
 
 
+def test_the_owners_umask_closes_nothing() -> None:
+    """And programs keep it, as they would without a cage."""
+    require_native()
+    before = os.umask(0o077)
+    try:
+        cage = native._start(0, Imports())
+        try:
+            code = "import os, json\nopen('x', 'w')\nprint(oct(os.stat('x').st_mode))"
+            assert run(cage, code).stdout == "0o100600\n"
+        finally:
+            cage.close()
+    finally:
+        os.umask(before)
+
+
 def test_processes_are_counted_exactly(cage: Cage) -> None:
     """Threads, too; the one in excess is refused at once, not at the next sample."""
     code = (
