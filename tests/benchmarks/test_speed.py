@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from llm_envs.sandbox.base import Outcome, Program, Status
 from tests.architecture.paths import ROOT
 
 SPEED = ROOT / "benchmarks" / "speed"
@@ -57,6 +59,16 @@ def test_a_peer_that_is_not_there_is_left_out_by_name(tmp_path: Path) -> None:
     assert f"left out: {tmp_path}/python: " in run("sokoban.py", peers=f"{tmp_path}/python").stdout
 
 
+@pytest.fixture
+def judging(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
+    """What compares cages, and what compares judges of answers."""
+    monkeypatch.syspath_prepend(str(SPEED))
+    import harness.answers
+    import harness.cages
+
+    return harness.cages, harness.answers
+
+
 @pytest.mark.parametrize(
     ("grid", "moves", "fault"),
     [
@@ -85,3 +97,27 @@ def test_an_answer_that_does_nothing_is_not_timed(answer: str, floor: ModuleType
     floor.check(env, game.answers(env)[:4])
     with pytest.raises(SystemExit, match="does nothing"):
         floor.check(env, [answer])
+
+
+class AlwaysFour:
+    """A sandbox that runs nothing."""
+
+    name, guarantees = "four", frozenset[str]()
+
+    def run(self, programs: Sequence[Program]) -> list[Outcome]:
+        return [Outcome(Status.OK, 0, "4\n") for _ in programs]
+
+
+def test_an_arm_that_judges_otherwise_is_not_timed(judging: tuple[ModuleType, ModuleType]) -> None:
+    cages, _ = judging
+    cages.check_verdicts("python -I each", cages.InterpreterEach("python -I each"))
+    with pytest.raises(SystemExit, match="four: verdicts"):
+        cages.check_verdicts("four", AlwaysFour())
+
+
+def test_a_judge_that_misses_right_answers_is_not_timed(judging: tuple[ModuleType, ModuleType]) -> None:
+    _, answers = judging
+    given = [("5", "5"), ("5", "5\\%"), ("7", "7 dollars")]
+    answers.check(given, [True, False, True], [True, True, False])
+    with pytest.raises(SystemExit, match="says right and we do not"):
+        answers.check(given, [False, False, True], [True, True, False])
