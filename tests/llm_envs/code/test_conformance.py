@@ -23,14 +23,9 @@ ROWS: dict[str, dict[str, Any]] = {
     "coder first": {"turn_order": ("coder", "tester"), "families": FEW},
     "two of each": {"agents": {"tester": 2, "coder": 2}, "max_cycles": 2, "families": FEW},
     "two solvers": {"roles": "single", "agents": {"solver": 2}, "stop": "agreement", "families": FEW},
-    "half a team": {"alpha": 0.5, "families": "circular_sum"},
-    "no team": {"alpha": 0.0, "families": "circular_sum"},
-    "one cycle": {"max_cycles": 1, "families": FEW},
-    "many cases": {"cases": 10, "families": FEW},
-    "invalid ends it": {"on_invalid": "terminate", "families": FEW},
-    "validation": {"split": "validation", "families": FEW},
-    "test": {"split": "test", "families": FEW},
-    "medium": {"difficulty": "medium", "families": FEW},
+    "one cycle, many cases": {"max_cycles": 1, "cases": 10, "families": FEW},
+    "half a team, validation": {"alpha": 0.5, "split": "validation", "difficulty": "medium", "families": FEW},
+    "no team, test, invalid ends it": {"alpha": 0.0, "split": "test", "on_invalid": "terminate", "families": FEW},
     "hard": {"difficulty": "hard", "max_cycles": 2},
 }
 
