@@ -19,6 +19,7 @@ from llm_envs.sandbox.cage import Cage, CageLostError
 from llm_envs.sandbox.calls import Call, Task
 from llm_envs.sandbox.encoding import Key, checked
 from llm_envs.sandbox.imports import Imports
+from llm_envs.sandbox.spares import Spares
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +33,9 @@ _LONGEST_BATCH = 32
 class Pool:
     """The queue and its slots, which grow as they are needed."""
 
-    def __init__(self, name: str, start: Callable[[Imports], Cage], slots: int, recycle_after: int) -> None:
+    def __init__(
+        self, name: str, start: Callable[[Imports], Cage], slots: int, recycle_after: int, spare: bool = False
+    ) -> None:
         """Start nothing yet.
 
         Args:
@@ -41,11 +44,13 @@ class Pool:
                 hand. Raises CageLostError, SandboxError or OSError.
             slots: cages at once, at most.
             recycle_after: runs after which a cage is replaced by a fresh one.
+            spare: keep a cage in reserve; `start` then serves another thread than the one that calls it.
         """
         for argument, value in (("slots", slots), ("recycle_after", recycle_after)):
             if value < 1:
                 raise ValueError(f"{argument}={value!r}: must be at least 1")
         self._name, self._start, self._slots, self.recycle_after = name, start, slots, recycle_after
+        self._spare = spare
         self._closed = False
         self._begin()
         _POOLS.add(self)
@@ -58,6 +63,7 @@ class Pool:
         self._idle = 0
         self._imports = Imports()
         self._usual_s = _BATCH_S / 4
+        self._spares = Spares(self._name, self._fresh, self._end) if self._spare else None
 
     def submit(self, programs: Sequence[Program]) -> Future[list[Outcome]]:
         """Queue programs; the future holds their outcomes in order. Cancelling it drops those that still wait."""
@@ -91,6 +97,8 @@ class Pool:
         if threading.current_thread() not in threads:  # a collector may close us in a slot that the others wait for
             for thread in threads:
                 thread.join()
+        if self._spares is not None:
+            self._spares.close()
 
     def forget_parent(self) -> None:
         """In a forked process: let go of what is the parent's, without touching it. Threads and locks are not here."""
@@ -98,28 +106,33 @@ class Pool:
             cage.abandon()
         self._begin()
 
-    def enter(self, cage: Cage) -> None:
-        """Take note of a cage, to be stopped when the pool closes. Raises CageLostError where that was so before."""
-        with self._changed:
-            if not self._closed:
-                self._cages.add(cage)
-                return
-        cage.close()
-        raise CageLostError("closed")
-
-    def leave(self, cage: Cage) -> None:
-        """A cage is about to be closed by its slot."""
-        with self._changed:
-            self._cages.discard(cage)
-
     def start(self) -> Cage:
         """A fresh cage. Raises CageLostError where it dies at once, SandboxError where it cannot be had here."""
+        return (self._spares.take() if self._spares is not None else None) or self._fresh()
+
+    def put_away(self, cage: Cage) -> None:
+        """End a cage that is worn or lost."""
+        if self._spares is None:
+            self._end(cage)
+        else:
+            self._spares.put_away(cage)
+
+    def _fresh(self) -> Cage:
         try:
             cage = self._start(self._imports)
         except OSError as error:  # no process, no room for a folder: perhaps only now
             raise CageLostError(f"{type(error).__name__}: {error}") from error
-        self.enter(cage)
-        return cage
+        with self._changed:
+            if not self._closed:
+                self._cages.add(cage)  # to be stopped when the pool closes
+                return cage
+        cage.close()
+        raise CageLostError("closed")
+
+    def _end(self, cage: Cage) -> None:
+        with self._changed:
+            self._cages.discard(cage)
+        cage.close()
 
     def report(self, outcome: Outcome) -> None:
         """Learn how long programs usually take: short ones are handed over in larger batches.
@@ -209,10 +222,9 @@ class _Slot:
             self.end()
 
     def end(self) -> None:
-        """Close the cage; the next run starts a fresh one."""
+        """Give the cage away; the next run takes a fresh one."""
         if self._cage is not None:
-            self._pool.leave(self._cage)
-            self._cage.close()
+            self._pool.put_away(self._cage)
             self._cage = None
         self._runs = 0
 
@@ -228,11 +240,12 @@ class PooledSandbox:
         *,
         slots: int | None = None,
         recycle_after: int = RECYCLE_AFTER,
+        spare: bool = False,
     ) -> None:
         """See `Pool`; `slots` is the number of usable cores by default, since a cage is busy with computing."""
         self.name = name
         self.guarantees = guarantees
-        self._pool = Pool(name, start, _usable_cores() if slots is None else slots, recycle_after)
+        self._pool = Pool(name, start, _usable_cores() if slots is None else slots, recycle_after, spare)
         self._close = weakref.finalize(self, self._pool.close)
 
     def run(self, programs: Sequence[Program]) -> list[Outcome]:

@@ -24,7 +24,8 @@ Not held: `kernel`. The kernel is the engine's host's, and a hole in it is a way
 kernel of their own: `DockerSandbox(runtime="runsc")`, where the engine has gVisor. The clock, the load of the machine
 and the kernel's version are visible.
 
-A container is replaced after a program that ran out of time or memory, after 500 programs, and when it is lost. It ends
+A container is replaced after a program that ran out of time or memory, after 500 programs, and when it is lost; from
+the first replacement on there is one more than slots, ready to take the place of the next. A container ends
 with its owner, also when that is killed: its input ends then. One that was not yet started then is removed by the next
 sandbox that starts on the same host. Containers carry the labels `llm-envs.sandbox`, `.host`, `.pid` and `.started`.
 
@@ -110,6 +111,7 @@ class DockerSandbox(PooledSandbox):
             partial(DockerCage, settings, Room()),
             slots=max(1, info["NCPU"]) if slots is None else slots,
             recycle_after=recycle_after,
+            spare=True,
         )
 
 

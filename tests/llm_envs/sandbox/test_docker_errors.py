@@ -114,8 +114,11 @@ def test_a_removal_that_is_under_way_is_waited_for(fake: FakeEngine) -> None:
 
 
 @pytest.mark.parametrize("looks", [1, 4])
-def test_a_container_that_is_made_after_the_client_gave_up_is_found_and_removed(fake: FakeEngine, looks: int) -> None:
+def test_a_container_that_is_made_after_the_client_gave_up_is_found_and_removed(
+    fake: FakeEngine, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """UC-092: by its label, also where it takes some looks until it is there."""
+    monkeypatch.setattr(engine, "_ORPHAN_S", 60.0)
     fake.late = looks
     fake.fail("create_container", ERRORS["ReadTimeout"](), times=1)
     assert run("a") == ["a"]
@@ -139,7 +142,8 @@ def test_one_that_appears_later_still_goes_with_the_next_sandbox(
 def test_a_container_that_dies_is_replaced_once_and_its_program_is_not_blamed(fake: FakeEngine) -> None:
     fake.deadly["b"] = 1
     assert run("a", "b", "c") == ["a", "b", "c"]
-    assert fake.calls["create_container"] == 2
+    assert fake.calls["create_container"] >= 2  # one more where the next was made ready already
+    assert fake.held == {}
     fake.deadly["b"] = 2
     with pytest.raises(SandboxError, match="was lost 2 times: the runner ended"):
         run("a", "b", "c")

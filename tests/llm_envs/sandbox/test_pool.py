@@ -12,6 +12,7 @@ from llm_envs.sandbox.cage import CageLostError
 from llm_envs.sandbox.encoding import Key
 from llm_envs.sandbox.imports import Imports
 from llm_envs.sandbox.pool import PooledSandbox
+from tests.llm_envs.sandbox.processes import eventually
 
 
 class ScriptedCages:
@@ -77,8 +78,8 @@ def cages() -> ScriptedCages:
     return ScriptedCages()
 
 
-def make(cages: ScriptedCages, slots: int = 1, recycle_after: int = 500) -> PooledSandbox:
-    return PooledSandbox("scripted", frozenset(), cages.start, slots=slots, recycle_after=recycle_after)
+def make(cages: ScriptedCages, slots: int = 1, recycle_after: int = 500, *, spare: bool = False) -> PooledSandbox:
+    return PooledSandbox("scripted", frozenset(), cages.start, slots=slots, recycle_after=recycle_after, spare=spare)
 
 
 def codes(*names: object) -> list[Program]:
@@ -197,6 +198,46 @@ def test_a_cage_is_replaced_when_programs_come_to_use_other_modules(cages: Scrip
         sandbox.run(codes(f"import json\nx = {index}"))
     assert cages.started == 2
     sandbox.close()
+
+
+def test_from_the_first_worn_cage_on_one_is_ready_ahead_of_need(cages: ScriptedCages) -> None:
+    sandbox = make(cages, spare=True)
+    sandbox.run(codes("first"))
+    assert cages.started == 1
+    sandbox.run(codes("timeout"))
+    assert eventually(lambda: (cages.started, cages.closed) == (2, 1))
+    sandbox.run(codes("next"))
+    assert eventually(lambda: cages.started == 3)
+    sandbox.run(codes("memory"))
+    sandbox.run(codes("last"))
+    assert eventually(lambda: (cages.started, cages.closed) == (4, 2))
+    sandbox.close()
+    assert cages.closed == cages.started == 4
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sandbox-scripted")]
+
+
+def test_a_cage_in_reserve_that_cannot_be_had_is_nobodys_error(cages: ScriptedCages) -> None:
+    sandbox = make(cages, spare=True)
+    sandbox.run(codes("first"))
+    cages.refusals = [CageLostError("no memory")]
+    sandbox.run(codes("timeout"))
+    assert eventually(lambda: not cages.refusals)
+    assert [outcome.stdout for outcome in sandbox.run(codes("next"))] == ["next"]
+    sandbox.close()
+    assert cages.closed == cages.started
+
+
+def test_a_cage_in_reserve_that_has_grown_old_is_not_taken(cages: ScriptedCages) -> None:
+    """It was made before programs came to use other modules."""
+    sandbox = make(cages, spare=True)
+    sandbox.run(codes("timeout"))
+    assert eventually(lambda: cages.started == 2)
+    for index in range(40):
+        sandbox.run(codes(f"import json\nx = {index}"))
+    sandbox.run(codes("last"))
+    assert cages.started > 2
+    sandbox.close()
+    assert cages.closed == cages.started
 
 
 def test_a_cancelled_call_drops_what_has_not_started(cages: ScriptedCages) -> None:
