@@ -29,7 +29,7 @@ fifty moves) is claimed.
 | `roles` | `("white", "black")` | a role for each agent; white begins |
 | `max_cycles` | 200 | most turns of one agent, invalid replies included |
 
-and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `split`, `render_mode` (also "rgb_array") as in
+and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `opening`, `split`, `render_mode` (also "rgb_array") as in
 `textualize`.
 
 ### Version history

@@ -27,7 +27,7 @@ At the end +1 to the winner and -1 to the loser, 0 to both for a draw.
 | `roles` | `("red", "black")` | a role for each agent; red begins |
 | `max_cycles` | 42 | most turns of one agent, invalid replies included; a game takes 21 at most |
 
-and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `split`, `render_mode` (also "rgb_array") as in
+and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `opening`, `split`, `render_mode` (also "rgb_array") as in
 `textualize`.
 
 ### Version history

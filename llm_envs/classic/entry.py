@@ -19,6 +19,7 @@ class PlayOptions(TypedDict, total=False):
     observation: str
     on_invalid: str
     invalid_penalty: float
+    opening: int
     split: str
     render_mode: str | None
 

@@ -33,7 +33,7 @@ back. All agents have won when every firework is complete.
 | `roles` | `player` for all | a role for each agent |
 | `max_cycles` | 100 | most turns of one agent, invalid replies included |
 
-and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `split`, `render_mode` (also "rgb_array") as in
+and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `opening`, `split`, `render_mode` (also "rgb_array") as in
 `textualize`.
 
 ### Version history

@@ -29,7 +29,7 @@ At the end the chips won or lost, in big blinds (2 chips). Who has won any has w
 | `roles` | `("player", "player")` | a role for each agent |
 | `max_cycles` | 30 | most turns of one agent, invalid replies included |
 
-and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `split`, `render_mode` (also "rgb_array") as in
+and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `opening`, `split`, `render_mode` (also "rgb_array") as in
 `textualize`.
 
 ### Version history

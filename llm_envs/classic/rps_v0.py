@@ -31,7 +31,7 @@ At the end of each round +1 to its winner and -1 to its loser. Who has the highe
 | `roles` | `("player", "player")` | a role for each agent |
 | `max_cycles` | 100 | most turns of one agent, invalid replies included |
 
-and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `split`, `render_mode` (also "rgb_array") as in
+and `focal`, `observation`, `on_invalid`, `invalid_penalty`, `opening`, `split`, `render_mode` (also "rgb_array") as in
 `textualize`.
 
 ### Version history

@@ -62,7 +62,9 @@ all agents share a role, success means that someone has won.
 ### Instances
 
 `reset(options={"split": ..., "index": ...})` seeds the game with a function of both; no seed is in two splits. A game
-without chance starts alike in all. Other options go to the game's own `reset`.
+without chance starts alike in all, unless `opening` has so many legal actions played first, drawn by the instance; an
+opening that would end anything for any agent stops before that. What the game pays during it belongs to nobody. Other
+options go to the game's own `reset`.
 
 ### Ends, copies
 
@@ -104,6 +106,7 @@ class TextOptions(TypedDict, total=False):
     max_cycles: int
     on_invalid: str
     invalid_penalty: float
+    opening: int
     split: str
     render_mode: str | None
     name: str | None
@@ -124,6 +127,7 @@ def raw_textualized(
     max_cycles: int = 100,
     on_invalid: str = "noop",
     invalid_penalty: float = 1.0,
+    opening: int = 0,
     split: str = "train",
     render_mode: str | None = None,
     name: str | None = None,
@@ -141,6 +145,7 @@ def raw_textualized(
         max_cycles: most turns of one agent.
         on_invalid: "noop" or "terminate".
         invalid_penalty: what a reply without a legal action costs, >= 0.
+        opening: actions that are played by chance before the first turn.
         split: split that `reset` draws from unless its options name one.
         render_mode: None, "ansi" or "human" for the state as text; "rgb_array" where the game was made with it.
         name: of the environment, by default the game's with `_text` behind it.
@@ -162,6 +167,7 @@ def raw_textualized(
         max_cycles=whole_number("max_cycles", max_cycles, least=1),
         on_invalid=OnInvalid(_choice("on_invalid", on_invalid, OnInvalid)),
         invalid_penalty=float(invalid_penalty),
+        opening=whole_number("opening", opening, least=0),
         split=Split(_choice("split", split, Split)),
         render_mode=None if render_mode is None else _choice("render_mode", render_mode, render_modes(game)),
     )

@@ -55,6 +55,7 @@ class Manner:
     max_cycles: int
     on_invalid: OnInvalid
     invalid_penalty: float
+    opening: int
     split: Split
     render_mode: str | None
 
@@ -188,7 +189,7 @@ class TextualizedEnv(AECEnv[str, str, str]):
         options = options or {}
         self._instances, self.split, self.index = self._instances.pick(seed, options, self._manner.split)
         others = {key: value for key, value in options.items() if key not in {"split", "index"}}
-        self._recording.reset(_game_seed(self.split, self.index), others or None)
+        self._start(_game_seed(self.split, self.index), others or None)
         self.agents = [self._agent_of[theirs] for theirs in self.game.agents]
         self._choices = None
         self._turns = dict.fromkeys(self.possible_agents, 0)
@@ -203,6 +204,23 @@ class TextualizedEnv(AECEnv[str, str, str]):
         self.truncations = dict.fromkeys(self.agents, False)
         plain = {"success": False, "won": False, "invalid": None, "team_reward": 0.0, "local_reward": 0.0}
         self.infos = {agent: {"role": self.roles[agent], **plain} for agent in self.agents}
+
+    def _start(self, seed: int, options: dict[str, Any] | None) -> None:
+        """Begin the game and play its opening: legal actions by chance, of which none ends anything."""
+        self._recording.reset(seed, options)
+        rng, played = random.Random(f"opening:{seed}"), list[Any]()
+        while len(played) < self._manner.opening:
+            choices = self._text.choices(self.game, self.game.agent_selection)
+            played.append(choices.parse(choices.sample(rng)))
+            self._recording.step(played[-1])
+            if self.game.agents != self.game.possible_agents or any(map(self._has_left, self.game.agents)):
+                self._recording.reset(seed, options)
+                for action in played[:-1]:
+                    self._recording.step(action)
+                return
+
+    def _has_left(self, theirs: str) -> bool:
+        return bool(self.game.terminations[theirs] or self.game.truncations[theirs])
 
     def step(self, action: str | None) -> None:
         """Act for `agent_selection`.

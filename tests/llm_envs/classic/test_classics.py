@@ -9,6 +9,7 @@ import pytest
 
 import llm_envs
 from llm_envs.core.errors import UsageError
+from llm_envs.core.stepping import is_over
 from llm_envs.episode import Ending
 from llm_envs.play import play
 from llm_envs.registry import CLASSICS
@@ -246,3 +247,18 @@ def test_transcripts_are_equal_in_processes_with_other_hash_seeds() -> None:
         for seed in (1, 2)
     }
     assert len(printed) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_opening_tells_instances_apart_and_ends_nothing(name: str) -> None:
+    """A game without chance has one start; with an opening each instance has its own, the same whenever it is asked."""
+    starts = {games.begun(name, 0, index, opening=3).state() for index in range(8)}
+    assert len(starts) > 1
+    for index in range(8):
+        env = games.begun(name, 0, index, opening=200)
+        assert env.agents == env.possible_agents
+        assert not is_over(env)
+        assert set(env.rewards.values()) == {0.0}
+        assert env.state() == games.begun(name, 0, index, opening=200).state()
+        fork = llm_envs.fork(env)
+        assert games.line(fork) == games.line(env)
