@@ -84,6 +84,9 @@ wrong programs there are) and `killed` (how many were found out), `valid` and `k
 |---|---|---|
 | `difficulty` | "easy" | "easy", "medium" or "hard": level 1, 2 or 3 of each family |
 | `families` | None | the families that problems come from; all where None |
+| `dataset` | None | the data set that problems come from, e.g. "mbpp"; generated where None |
+| `path` | None | local rows of the data set, see below; from the hub where None |
+| `config` | None | the configuration on the hub, e.g. "full" of MBPP; the usual one where None |
 | `style` | "stdio" | "stdio": a program from standard input to standard output; "function": a function |
 | `cases` | 5 | most test cases in one reply, 1 to 10 |
 | `stop` | "correct" | what ends an episode before its horizon, see below |
@@ -111,8 +114,23 @@ tells an agent that its program was wrong. The latest program counts as it is wh
 `reset(options={"split": ..., "index": ...})` picks an instance; `{"task": {"statement": ..., "hidden": [{"stdin": ...,
 "expected": ...}]}}` gives a problem of your own, with any other fields of `llm_envs.code.problem.Problem`.
 
-Instances are a function of split, index, difficulty and families; `style` changes their form only. A problem's family,
-parameters and inputs decide which split it is in, so that splits are disjoint whatever the options.
+Generated instances are a function of split, index, difficulty and families; `style` changes their form only. A
+problem's family, parameters and inputs decide which split it is in, so that splits are disjoint whatever the options.
+
+### Data sets
+
+`dataset` takes problems from "apps", "code_contests", "humaneval", "livecodebench", "mbpp" or "taco", read from the
+Hugging Face hub (`pip install 'llm-envs[data]'`) or, with `path`, from a local file or folder of JSON Lines; "jsonl"
+takes rows of your own. `llm_envs.code.datasets` says what is read, from where, under which licence, and into which
+splits.
+
+    env = code_v0.env(dataset="mbpp", path="mbpp_train.jsonl")
+    env.unwrapped.task.data.sizes       # split -> number of problems
+    env.unwrapped.task.data.faults      # rows that can't be used, and why; their number is in a warning
+
+Index `i` is the row `i mod n` of the `n` in a split, in the order of the data, so that a random index always means a
+row. A benchmark has nothing but a test split: pass `split="test"`. `difficulty` and `style` are for generated problems.
+Where a data set has no solutions, as LiveCodeBench, cases are neither paid nor punished, and there is no oracle.
 
 ### Version history
 
@@ -138,11 +156,26 @@ def raw_env(
     cases: int = 5,
     stop: str = "correct",
     roles: str = "team",
+    dataset: str | None = None,
+    path: str | None = None,
+    config: str | None = None,
     max_cycles: int = 4,
     **shell: Unpack[ShellOptions],
 ) -> TextAECEnv:
     """The environment without wrappers; the module's page explains the options."""
-    task = CodeTask(difficulty=difficulty, families=families, style=style, cases=cases, stop=stop, roles=roles)
+    sandbox = shell.get("sandbox", "auto")
+    task = CodeTask(
+        difficulty=difficulty,
+        families=families,
+        style=style,
+        cases=cases,
+        stop=stop,
+        roles=roles,
+        dataset=dataset,
+        path=path,
+        config=config,
+        sandbox=sandbox if isinstance(sandbox, str) else sandbox.name,
+    )
     return TextAECEnv(task, name="code_v0", max_cycles=max_cycles, **shell)
 
 

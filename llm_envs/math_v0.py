@@ -75,6 +75,9 @@ many were in this episode); after a program `program_ran` and `tool_useful` (its
 | `difficulty` | "easy" | "easy", "medium" or "hard": level 1, 2 or 3 of each family |
 | `topics` | None | the topics that questions come from, e.g. `["algebra"]`; all where None |
 | `families` | None | the families that questions come from; all (of the topics) where None |
+| `dataset` | None | the data set that questions come from, e.g. "gsm8k"; generated where None |
+| `path` | None | local rows of the data set, see below; from the hub where None |
+| `config` | None | the configuration on the hub, e.g. "algebra" of MATH; the usual one where None |
 | `stop` | "correct" | what ends an episode before its horizon, see below |
 | `observation` | "full" | "full" or "local" |
 | `roles` | "team" | "team" or "single" |
@@ -99,8 +102,21 @@ tells an agent that it was wrong. The answer counts as it is when the episode en
 `reset(options={"split": ..., "index": ...})` picks an instance; `{"task": {"text": ..., "answer": ...}}` asks a
 question of your own, to which a `program` that prints the answer may be added for the oracle.
 
-Instances are a function of split, index, difficulty and families. A question's family and numbers decide which split it
-is in, so that splits are disjoint whatever the options.
+Generated instances are a function of split, index, difficulty and families. A question's family and numbers decide
+which split it is in, so that splits are disjoint whatever the options.
+
+### Data sets
+
+`dataset` takes questions from "aime", "gsm8k", "math", "olympiadbench" or "polaris", read from the Hugging Face hub
+(`pip install 'llm-envs[data]'`) or, with `path`, from a local file or folder of JSON Lines; "jsonl" takes rows of your
+own. `llm_envs.math.datasets` says what is read, from where, under which licence, and into which splits.
+
+    env = math_v0.env(dataset="gsm8k", path="gsm8k_train.jsonl")
+    env.unwrapped.task.data.sizes       # split -> number of questions
+    env.unwrapped.task.data.faults      # rows that can't be used, and why; their number is in a warning
+
+Index `i` is the row `i mod n` of the `n` in a split, in the order of the data, so that a random index always means a
+row. A benchmark has nothing but a test split: pass `split="test"`. `difficulty` is for generated questions.
 
 ### Version history
 
@@ -126,12 +142,23 @@ def raw_env(
     stop: str = "correct",
     observation: str = "full",
     roles: str = "team",
+    dataset: str | None = None,
+    path: str | None = None,
+    config: str | None = None,
     max_cycles: int = 4,
     **shell: Unpack[ShellOptions],
 ) -> TextAECEnv:
     """The environment without wrappers; the module's page explains the options."""
     task = MathTask(
-        difficulty=difficulty, topics=topics, families=families, stop=stop, observation=observation, roles=roles
+        difficulty=difficulty,
+        topics=topics,
+        families=families,
+        stop=stop,
+        observation=observation,
+        roles=roles,
+        dataset=dataset,
+        path=path,
+        config=config,
     )
     return TextAECEnv(task, name="math_v0", max_cycles=max_cycles, **shell)
 

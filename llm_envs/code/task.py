@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from llm_envs.code.datasets import NAMES, problems
 from llm_envs.code.descriptions import problem_of
 from llm_envs.code.families.generator import generate
 from llm_envs.code.families.programs import Style
@@ -14,6 +15,7 @@ from llm_envs.code.judging import Verdict, share_passed
 from llm_envs.code.judging.verdicts import RAN
 from llm_envs.code.observation import Stop, observe
 from llm_envs.code.players import PLAYERS, reference_reply
+from llm_envs.code.problem import Problem
 from llm_envs.code.replies import Cases, read_reply
 from llm_envs.code.selection import Names, select_families
 from llm_envs.code.state import Report, State, Tried, render
@@ -22,6 +24,8 @@ from llm_envs.core.jobs import Job
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split, Transition
 from llm_envs.core.tool_use import Script
+from llm_envs.data.collection import Collection
+from llm_envs.data.source import choose_source
 
 LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 MOST_CASES = 10
@@ -55,11 +59,16 @@ class CodeTask:
         cases: int = 5,
         stop: str = "correct",
         roles: str = "team",
+        dataset: str | None = None,
+        path: str | None = None,
+        config: str | None = None,
+        sandbox: str = "auto",
     ) -> None:
-        """Check the options.
+        """Check the options, and load the data set where they name one, in `sandbox` what of it has to run.
 
         Raises:
             UsageError: an option outside what is allowed.
+            ImportError, DataError, SandboxError: see `llm_envs.code.datasets.problems`.
         """
         if difficulty not in LEVELS:
             raise unknown_choice("difficulty", difficulty, LEVELS)
@@ -74,10 +83,21 @@ class CodeTask:
         self.style, self.stop = Style(style), Stop(stop)
         self.cases = whole_number("cases", cases, least=1, most=MOST_CASES)
         self.roles = _ROLES[Team(roles)]
+        self._source = choose_source(NAMES, dataset=dataset, path=path, config=config, families=families)
+        self._sandbox = sandbox
+        if self._source is not None:
+            problems(self._source, sandbox)  # whatever is wrong with it shows now, not in the first episode
 
     # ---- instances
 
+    @property
+    def data(self) -> Collection[Problem] | None:
+        """The data set, with its sizes and faults; None where problems are generated."""
+        return None if self._source is None else problems(self._source, self._sandbox)
+
     def instance(self, split: Split, index: int) -> State:
+        if (data := self.data) is not None:
+            return State(data.item(split, index))
         return _start(self.families, self.level, self.style, split, index)
 
     def load(self, description: Any) -> State:

@@ -11,6 +11,9 @@ from llm_envs.core.jobs import Job
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split, Transition
 from llm_envs.core.tool_use import PROGRAM_OUTPUT, Script, failure, output
+from llm_envs.data.collection import Collection
+from llm_envs.data.source import choose_source
+from llm_envs.math.datasets import DATA_SETS, questions
 from llm_envs.math.families.generator import generate
 from llm_envs.math.jobs import JudgeAnswer, Judgement, JudgeProgram, Ran
 from llm_envs.math.judging import Verdict, check_gold
@@ -53,11 +56,15 @@ class MathTask:
         stop: str = "correct",
         observation: str = "full",
         roles: str = "team",
+        dataset: str | None = None,
+        path: str | None = None,
+        config: str | None = None,
     ) -> None:
-        """Check the options.
+        """Check the options, and load the data set where they name one.
 
         Raises:
             UsageError: an option outside what is allowed, or topics and families that have nothing in common.
+            ImportError, DataError: see `llm_envs.math.datasets.questions`.
         """
         if difficulty not in LEVELS:
             raise unknown_choice("difficulty", difficulty, LEVELS)
@@ -71,10 +78,22 @@ class MathTask:
         self.families = select_families(topics, families)
         self.stop, self.view = Stop(stop), View(observation)
         self.roles = _ROLES[Team(roles)]
+        self._source = choose_source(
+            tuple(DATA_SETS), dataset=dataset, path=path, config=config, topics=topics, families=families
+        )
+        if self._source is not None:
+            questions(self._source)  # whatever is wrong with it shows now, not in the first episode
 
     # ---- instances
 
+    @property
+    def data(self) -> Collection[Question] | None:
+        """The data set, with its sizes and faults; None where questions are generated."""
+        return None if self._source is None else questions(self._source)
+
     def instance(self, split: Split, index: int) -> State:
+        if (data := self.data) is not None:
+            return State(data.item(split, index))
         return _start(self.families, self.level, split, index)
 
     def load(self, description: Any) -> State:
