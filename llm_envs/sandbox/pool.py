@@ -112,7 +112,7 @@ class Pool:
 
     def put_away(self, cage: Cage) -> None:
         """End a cage that is worn or lost."""
-        if self._spares is None:
+        if self._spares is None or self._closed:
             self._end(cage)
         else:
             self._spares.put_away(cage)

@@ -59,7 +59,7 @@ def docker_image() -> str:
     return image
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # what it does in the background must not be counted by the next module
 def docker(docker_image: str) -> Iterator[DockerSandbox]:
     """The `docker` cage with two slots, whatever the machine."""
     sandbox = DockerSandbox(image=docker_image, slots=2)
