@@ -121,12 +121,11 @@ class Collection(Generic[T]):
 def _entries(data_set: DataSet[T], table: Table, faults: list[Fault]) -> Iterator[_Entry]:
     """The rows of a table that can be read; the others join the faults."""
     for place in range(len(table.rows)):
-        called = table.rows.where(place)
+        called = f"{data_set.name} {table.rows.where(place)}"
         try:
             row = table.rows[place]
-            called = row_id(row, called)
-            if not called.lower().startswith(data_set.name):
-                called = f"{data_set.name} {called}"
+            if (own := row_id(row)) is not None:
+                called = own if own.lower().startswith(data_set.name) else f"{data_set.name} {own}"
             digest = _digest(data_set.content(data_set.read(called, row)))
             split = _split_of(row, digest, data_set, table)
         except (RowError, UsageError) as error:

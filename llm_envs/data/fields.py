@@ -12,13 +12,13 @@ _IDS = ("id", "task_id", "problem_id", "question_id", "name", "problem_idx")
 _SHOWN = 60
 
 
-def row_id(row: Row, otherwise: str) -> str:
-    """What a data set calls its row: the first field that names it, else where it stands."""
+def row_id(row: Row) -> str | None:
+    """What a data set calls its row, in the first field that names it."""
     for field in _IDS:
         value = row.get(field)
         if isinstance(value, str | int) and str(value).strip():
             return str(value)
-    return otherwise
+    return None
 
 
 def text(row: Row, field: str) -> str:

@@ -10,6 +10,8 @@ from llm_envs.data.fields import Row
 
 logger = logging.getLogger(__name__)
 
+HUB = "hf://datasets"  # where files of repositories are
+
 
 @dataclass(frozen=True, slots=True)
 class HubFiles:
@@ -78,9 +80,8 @@ def hub_rows(table: HubTable) -> Iterator[tuple[str, HubRows]]:
         splits = _load(load_dataset, table)
     except Exception as error:  # the boundary to the hub: its libraries raise what they like
         raise DataError(
-            f"{table.repository} can't be loaded from the hub ({type(error).__name__}: {error}). Check the connection "
-            "(with HF_HUB_OFFLINE=1 only what was downloaded before is found), or give path= with a local file of "
-            "JSON Lines."
+            f"{table.repository} can't be loaded from the hub ({type(error).__name__}: {error}). Check the connection, "
+            "and HF_HUB_OFFLINE, or give path= with a local file of JSON Lines."
         ) from error
     for split, rows in splits.items():
         yield str(split), HubRows(rows, f"{table.repository}/{split}")
@@ -89,6 +90,6 @@ def hub_rows(table: HubTable) -> Iterator[tuple[str, HubRows]]:
 def _load(load_dataset: Any, table: HubTable) -> Any:
     if not table.files:
         return load_dataset(table.repository, table.config)
-    files = {group.split: [f"hf://datasets/{table.repository}/{name}" for name in group.names] for group in table.files}
+    files = {group.split: [f"{HUB}/{table.repository}/{name}" for name in group.names] for group in table.files}
     form = "json" if table.files[0].names[0].endswith(".jsonl") else "parquet"
     return load_dataset(form, data_files=files)

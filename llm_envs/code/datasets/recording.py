@@ -36,14 +36,16 @@ def __record__():
     import json
     calls = []
     def see(function, arguments):
-        line = json.dumps(arguments)
+        try:
+            line = json.dumps(arguments)  # before the call, which may change them
+        except (TypeError, ValueError):
+            return function(*arguments)
         result = function(*arguments)
         try:
-            same = json.dumps(function(*json.loads(line))) == json.dumps(result)
-        except TypeError:
-            same = False
-        if same:  # JSON changes neither the arguments nor the result in a way that matters
-            calls.append([line, json.dumps(result)])
+            if json.dumps(function(*json.loads(line))) == json.dumps(result):
+                calls.append([line, json.dumps(result)])
+        except Exception:
+            pass  # it takes no arguments that went through JSON, or gives what is no JSON
         return result
     return calls, see
 __calls__, __see__ = __record__()
