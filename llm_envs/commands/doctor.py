@@ -15,6 +15,7 @@ from llm_envs.play import play
 from llm_envs.players import ReferencePlayer
 from llm_envs.registry import MODULES, make
 from llm_envs.sandbox import Program, SandboxError, Status, describe
+from llm_envs.sandbox.registry import HOLDS
 
 HELP = "say what works on this machine and how to get what is missing"
 
@@ -22,6 +23,8 @@ HELP = "say what works on this machine and how to get what is missing"
 EXTRAS = {
     "train": ("trl", "training"),
     "bench": ("openai", "evaluating models behind a server"),
+    "docker": ("docker", "programs in containers"),
+    "math": ("math_verify", "judging answers that exact comparison leaves open"),
     "classic": ("rlcard", "PettingZoo's classic games"),
     "video": ("moviepy", "videos of episodes"),
     "fast": ("numba", "compiled generators and solvers"),
@@ -62,8 +65,9 @@ def findings() -> Iterator[Finding]:
     for library in ("pettingzoo", "gymnasium", "numpy"):
         yield Finding(library, True, version(library))
     for line in describe().splitlines():
-        cage, _, detail = line.partition(": ")
-        yield Finding(f"cage {cage}", not detail.startswith("not available"), detail, needed=False)
+        name, _, detail = line.partition(": ")
+        what = f"to hold {name}" if name in HOLDS else f"cage {name}"
+        yield Finding(what, not detail.startswith("not available"), detail, needed=False)
     yield _attempt("sandbox", _run_a_program)
     for env_id in MODULES:
         yield _attempt(env_id, partial(_play_an_episode, env_id))

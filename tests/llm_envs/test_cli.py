@@ -175,6 +175,7 @@ def test_doctor_says_what_works(capsys: Captured) -> None:
     lines = dict(line.split("\t")[:2] for line in capsys.readouterr().out.splitlines())
     assert lines["pettingzoo"] == "ok"
     assert lines["llm_envs/plan_path-v0"] == lines["sandbox"]
+    assert {"cage docker", "cage native", "cage locked", "cage unsafe", "to hold files"} <= lines.keys()
 
 
 def test_doctor_fails_where_no_program_runs(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:

@@ -17,7 +17,7 @@ class Attack:
 
     Attributes:
         name: what it tries.
-        guarantee: which guarantee rules it out.
+        guarantee: which guarantee rules it out; empty where every sandbox does, whatever else it holds.
         code: the program, with `{places}` of `Target` in braces of the form `<name>`.
         stopped: the statuses that also mean that it failed.
         limits: fields of the program that differ from `LIMITS`.
@@ -311,6 +311,55 @@ print("BREACH", "300 threads")
         frozenset({Status.ERROR}),
     ),
     Attack(
+        "signal all processes there are",
+        "processes",
+        """
+import signal
+for number in signal.SIGSTOP, signal.SIGTERM, signal.SIGINT:
+    if os.fork() == 0:
+        os.setsid()
+        try:
+            os.kill(-1, number)
+        finally:
+            os._exit(0)
+time.sleep(0.2)
+""",
+        frozenset({Status.ERROR, Status.TIMEOUT}),  # it may reach its own parent
+        limits={"wall_s": 3.0},
+    ),
+    Attack(
+        "leave 200 zombies",
+        "processes",
+        """
+zombies = 0
+for _ in range(200):
+    try:
+        if os.fork() == 0:
+            os._exit(0)
+    except OSError:
+        break
+    zombies += 1
+else:
+    time.sleep(2)
+print("BREACH" if zombies > 60 else "within limits", zombies)
+""",
+        frozenset({Status.ERROR}),
+    ),
+    Attack(
+        "leave daemons that outlive it",
+        "processes",
+        """
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for number in range(3): os.close(number)
+            time.sleep(1000)
+        os._exit(0)
+""",
+    ),
+    Attack("set the clock", "processes", 'attempt("clock", lambda: time.clock_settime(0, time.time()))'),
+    Attack(
         "enter new namespaces",
         "processes",
         """
@@ -391,4 +440,40 @@ print("BREACH", "six times 150 MiB")
     ),
 )
 
-ATTACKS = (*FILES, *NETWORK, *PROCESSES, *MEMORY)
+UNIVERSAL = (
+    Attack(
+        "flood standard output",
+        "",
+        "while True: os.write(1, bytes(1 << 16))",
+        frozenset({Status.OUTPUT}),
+    ),
+    Attack(
+        "flood standard error",
+        "",
+        "while True: os.write(2, bytes(1 << 16))",
+        frozenset({Status.OUTPUT}),
+    ),
+    Attack(
+        "run for ever",
+        "",
+        "import signal\nfor s in {*range(1, 32)} - {9, 19}: signal.signal(s, 1)\nwhile True: pass",
+        frozenset({Status.TIMEOUT}),
+        limits={"cpu_s": 0.3},
+    ),
+    Attack("sleep for ever", "", "time.sleep(1e9)", frozenset({Status.TIMEOUT}), limits={"wall_s": 0.3}),
+    Attack(
+        "recurse without end",
+        "",
+        "sys.setrecursionlimit(10**9)\ndef f(n): return 1 + f(n + 1)\nf(0)",
+        frozenset({Status.ERROR, Status.MEMORY}),
+        limits={"memory_mb": 32},
+    ),
+    Attack("read none of its input", "", "os.close(0)", limits={"stdin": "x" * 3_000_000}),
+    Attack(
+        "hold its output open beyond its end",
+        "",
+        "if os.fork() == 0: time.sleep(1000)\nprint('tried', flush=True)\nos._exit(0)",
+    ),
+)
+
+ATTACKS = (*FILES, *NETWORK, *PROCESSES, *MEMORY, *UNIVERSAL)
