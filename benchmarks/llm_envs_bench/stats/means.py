@@ -1,0 +1,84 @@
+"""Means of scores, their combination over parts of a suite, and differences between runs."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from llm_envs_bench.stats.estimate import (
+    CONFIDENCE,
+    Clusters,
+    Estimate,
+    Floats,
+    Scores,
+    group,
+    normal_quantile,
+    t_quantile,
+)
+
+
+def mean(scores: Scores, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean score with a t interval, clustered by instance; G - 1 degrees of freedom for G instances.
+
+    Every episode weighs the same; the variance is that of a ratio estimator over the clusters' sums, which is the
+    ordinary standard error where every instance has one episode.
+    """
+    clusters = Clusters.of(scores)
+    value, units, error = clusters.value, len(clusters), clusters.error
+    if units < 2:
+        return Estimate(value, math.nan, math.nan, units)
+    half = t_quantile(confidence, units - 1) * error
+    return Estimate(value, value - half, value + half, units, error)
+
+
+def average(parts: Sequence[Estimate]) -> Estimate:
+    """The unweighted mean of independent estimates, such as those of a suite's entries.
+
+    Its interval is recovered from theirs (MOVER: Zou and Donner 2008, Stat. Med. 27, 1693-1702), so that parts with
+    nothing or everything solved keep their doubt, which a sum of variances would take for certainty.
+    """
+    if not parts:
+        raise ValueError("parts: must hold at least one estimate")
+    values, lows, highs, errors = (
+        np.array([getattr(part, name) for part in parts]) for name in ("value", "low", "high", "error")
+    )
+    value, n = float(values.mean()), len(parts)
+    below, above, error = (math.sqrt(float((gaps**2).sum())) / n for gaps in (values - lows, highs - values, errors))
+    return Estimate(value, value - below, value + above, sum(part.n for part in parts), error)
+
+
+def paired_difference(first: Scores, second: Scores, *, rates: bool, confidence: float = CONFIDENCE) -> Estimate:
+    """Mean of `second - first` over the same instances, and its interval.
+
+    Each instance gives one difference of its mean scores, whatever the number of its episodes.
+
+    Args:
+        first, second: scores of two runs; both must cover the same instances.
+        rates: the scores are successes (0 or 1). Two instances, one with an episode won and one with an episode lost,
+            are then added for the interval: without them it would have no width when no instance changed. Where every
+            instance has one episode it is Bonett and Price's adjusted interval (2012, J. Educ. Behav. Stat. 37).
+        confidence: of the interval.
+
+    Raises:
+        ValueError: runs over different instances.
+    """
+    ours, theirs = group(first), group(second)
+    if ours.keys() != theirs.keys():
+        odd = sorted(ours.keys() ^ theirs.keys())
+        raise ValueError(f"the runs must cover the same instances; only one of them has {odd[:10]}")
+    differences = np.array([np.mean(theirs[instance]) - np.mean(ours[instance]) for instance in sorted(ours)])
+    clusters = Clusters(differences, np.ones(len(differences)))
+    if not rates:
+        return mean(list(enumerate(differences.tolist())), confidence)
+    low, high = _padded_interval(differences, (len(first) + len(second)) / (2 * len(differences)), confidence)
+    return Estimate(clusters.value, low, high, len(differences), clusters.error)
+
+
+def _padded_interval(differences: Floats, samples: float, confidence: float) -> tuple[float, float]:
+    """Interval of a mean difference of rates; `samples` is the number of episodes of an instance."""
+    n = len(differences)
+    padded = np.append(differences, (-1 / samples, 1 / samples))
+    # The variance of one episode an instance follows from its rates; that of several is estimated.
+    quantile = normal_quantile(confidence) if samples == 1 or n == 1 else t_quantile(confidence, n - 1)
+    centre, half = float(padded.mean()), quantile * float(padded.std()) / math.sqrt(n + 2)
+    return max(-1.0, centre - half), min(1.0, centre + half)
