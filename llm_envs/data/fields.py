@@ -67,8 +67,9 @@ def number(row: Row, field: str) -> float:
 
 
 def decoded(row: Row, field: str) -> Any:
-    """The value of a field that holds JSON as text."""
-    return parse_json(text(row, field), repr(field))
+    """The value of a field that holds JSON as text; one that somebody has decoded before is taken as it is."""
+    value = row.get(field)
+    return value if isinstance(value, list | dict) else parse_json(text(row, field), repr(field))
 
 
 def parse_json(document: str | bytes, what: str) -> Any:

@@ -38,7 +38,7 @@ def read_apps(name: str, row: Row) -> Problem:
 
 
 def _solutions(row: Row) -> list[str]:
-    if not optional_text(row, "solutions"):
+    if row.get("solutions") in (None, ""):
         return []
     solutions = decoded(row, "solutions")
     if not isinstance(solutions, list):

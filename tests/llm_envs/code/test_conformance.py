@@ -37,5 +37,6 @@ def test_an_option_row_conforms(row: str, sandbox: Sandbox) -> None:
 
 
 def test_the_rows_cover_every_option() -> None:
-    told = {option for row in ROWS.values() for option in row} | {"sandbox", "render_mode"}
+    of_data_sets = {"dataset", "path", "config"}  # test_datasets.py
+    told = {option for row in ROWS.values() for option in row} | {"sandbox", "render_mode"} | of_data_sets
     assert set(options_of(code_v0.env)) == told

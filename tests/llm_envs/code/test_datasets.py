@@ -20,9 +20,10 @@ from llm_envs.data.collection import Collection
 from llm_envs.play import play
 from llm_envs.players import ReferencePlayer
 from llm_envs.sandbox.base import Sandbox
+from llm_envs.testing import check_env
 from tests.architecture.paths import ROOT
 from tests.llm_envs.code.rows import COMMON
-from tests.llm_envs.data.hub import write_lines
+from tests.llm_envs.data.lines import write_lines
 from tests.scale import scaled
 
 DATA = ROOT.parent / "shared" / "data"
@@ -123,9 +124,17 @@ def cases_of(problem: Problem) -> set[tuple[str, str]]:
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     rows = [
-        {**COMMON, "id": f"own-{number}", "question": f"Add two numbers, please ({number})."} for number in range(40)
+        {**COMMON, "id": f"own-{number}", "split": None, "question": f"Add two numbers, please ({number})."}
+        for number in range(60)
     ]
     return write_lines(tmp_path / "rows.jsonl", rows)
+
+
+@pytest.mark.parametrize("roles", ["team", "single"])
+def test_an_environment_on_a_data_set_conforms(roles: str, path: str, sandbox: Sandbox) -> None:
+    """UC-001, UC-002, UC-004, UC-005, UC-007, UC-010, UC-011, UC-014."""
+    options = {"dataset": "jsonl", "path": path, "roles": roles, "sandbox": sandbox, "max_cycles": 2}
+    check_env(code_v0.env, options, episodes=scaled(fast=1, system=3, long=20))
 
 
 def test_a_seed_draws_a_row_of_the_split_and_the_same_one_again(path: str) -> None:

@@ -1,5 +1,6 @@
 """Data sets in the fields that they have on the hub, read by the real library from a folder; no test reaches a hub."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,8 @@ from llm_envs.data.errors import DataError
 from llm_envs.data.source import Source
 from llm_envs.sandbox.base import Sandbox
 from tests.llm_envs.code import rows
-from tests.llm_envs.data.hub import FolderHub, folder_hub, write_lines
-
-pytest.importorskip("datasets")
+from tests.llm_envs.data.hub import FolderHub, folder_hub
+from tests.llm_envs.data.lines import write_lines
 
 
 @pytest.fixture
@@ -241,6 +241,7 @@ def test_a_row_that_cannot_be_judged_is_left_out_with_the_reason(
 
 @pytest.mark.parametrize("name", rows.HUB)
 def test_a_hub_out_of_reach_is_told_in_words(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("datasets")
     monkeypatch.chdir(tmp_path)  # where no folder has the name of a repository
     with pytest.raises(DataError, match=f"{rows.HUB[name][0]} can't be loaded from the hub .*give path="):
         code_v0.env(dataset=name)
@@ -250,6 +251,11 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(ImportError, match=r"pip install 'llm-envs\[data\]'"):
         code_v0.env(dataset="apps")
+
+
+def test_fields_that_are_decoded_already_are_taken_as_they_are() -> None:
+    decoded = {field: json.loads(rows.DOUBLE_APPS[field]) for field in ("solutions", "input_output")}
+    assert read("apps", {**rows.DOUBLE_APPS, **decoded}) == read("apps", rows.DOUBLE_APPS)
 
 
 def test_a_configuration_that_there_is_not_is_refused() -> None:

@@ -17,7 +17,7 @@ from llm_envs.data.definition import BENCHMARK, TRAINING, UNDIVIDED, DataSet, ow
 from llm_envs.data.errors import DataError
 from llm_envs.data.fields import Row, text
 from llm_envs.data.source import Source, choose_source, load
-from tests.llm_envs.data.hub import write_lines
+from tests.llm_envs.data.lines import write_lines
 
 TEXTS = DataSet(
     "texts", lambda name, row: f"{name}: {text(row, 'text')}", lambda item: item.partition(": ")[2], own_splits()

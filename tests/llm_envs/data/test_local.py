@@ -7,7 +7,7 @@ import pytest
 from llm_envs.core.errors import UsageError
 from llm_envs.data.errors import RowError
 from llm_envs.data.local import JsonLines, local_files, split_in_name
-from tests.llm_envs.data.hub import write_lines
+from tests.llm_envs.data.lines import write_lines
 
 SPLITS = ("train", "validation", "valid", "test")
 

@@ -21,8 +21,11 @@ from llm_envs.math.question import Question
 from llm_envs.math.task import MathTask
 from llm_envs.play import play
 from llm_envs.players import ReferencePlayer
+from llm_envs.sandbox.base import Sandbox
+from llm_envs.testing import check_env
 from tests.architecture.paths import ROOT
-from tests.llm_envs.data.hub import FolderHub, folder_hub, write_lines
+from tests.llm_envs.data.hub import FolderHub, folder_hub
+from tests.llm_envs.data.lines import write_lines
 from tests.scale import scaled
 
 Row = dict[str, Any]
@@ -100,7 +103,6 @@ def nothing_loaded() -> None:
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderHub:
-    pytest.importorskip("datasets")
     return folder_hub(tmp_path, monkeypatch)
 
 
@@ -280,8 +282,18 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    rows = [{**COMMON, "id": f"{n}", "question": f"What is {n} + 1?", "answer": f"{n + 1}"} for n in range(60)]
+    rows = [
+        {**COMMON, "id": f"{n}", "split": None, "question": f"What is {n} + {n * n}?", "answer": f"{n + n * n}"}
+        for n in range(7, 67)
+    ]
     return write_lines(tmp_path / "rows.jsonl", rows)
+
+
+@pytest.mark.parametrize("roles", ["team", "single"])
+def test_an_environment_on_a_data_set_conforms(roles: str, path: str, sandbox: Sandbox) -> None:
+    """UC-001, UC-002, UC-004, UC-005, UC-007, UC-010, UC-011, UC-014."""
+    options = {"dataset": "jsonl", "path": path, "roles": roles, "sandbox": sandbox}
+    check_env(math_v0.env, options, episodes=scaled(fast=1, system=3, long=20))
 
 
 def test_seeds_draw_rows_and_indices_begin_anew(path: str) -> None:
