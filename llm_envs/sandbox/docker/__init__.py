@@ -104,12 +104,12 @@ class DockerSandbox(PooledSandbox):
             info = _prepare(image, runtime)
         except (SandboxError, CageLostError) as error:
             raise SandboxError(f"the sandbox 'docker' is not available: {error}") from error
-        settings = Settings(image, runtime, filtered=info["Architecture"] in _FILTERED)
+        settings = Settings(image, runtime, filtered=info.get("Architecture") in _FILTERED)
         super().__init__(
             "docker",
             GUARANTEES | ({"kernel"} if runtime in _OWN_KERNEL else frozenset()),
             partial(DockerCage, settings, Room()),
-            slots=max(1, info["NCPU"]) if slots is None else slots,
+            slots=max(1, info.get("NCPU", 1)) if slots is None else slots,
             recycle_after=recycle_after,
             spare=True,
         )
@@ -124,8 +124,9 @@ def _prepare(image: str, runtime: str | None) -> Mapping[str, Any]:
         info = engine.info()
         if reason := _lacking(info):
             raise SandboxError(reason)
-        if runtime is not None and runtime not in info["Runtimes"]:
-            raise SandboxError(f"runtime={runtime!r}: the engine has {', '.join(sorted(info['Runtimes']))}")
+        runtimes = info.get("Runtimes") or {}
+        if runtime is not None and runtime not in runtimes:
+            raise SandboxError(f"runtime={runtime!r}: the engine has {', '.join(sorted(runtimes))}")
         if reason := _missing(engine, image):
             logger.warning("downloading the image %r, once", image)
             try:
@@ -140,9 +141,9 @@ def _prepare(image: str, runtime: str | None) -> Mapping[str, Any]:
 
 def _lacking(info: Mapping[str, Any]) -> str | None:
     """What an engine cannot do that the guarantees rest on."""
-    if info["OSType"] != "linux":
-        return f"the engine at {address()} runs {info['OSType']} containers: switch it to Linux ones"
-    if not (info["MemoryLimit"] and info["PidsLimit"]):
+    if (system := info.get("OSType")) != "linux":
+        return f"the engine at {address()} runs {system} containers: switch it to Linux ones"
+    if not (info.get("MemoryLimit") and info.get("PidsLimit")):
         return (
             f"the engine at {address()} cannot limit memory and processes: give it cgroups "
             "(a rootless one needs version 2, with `Delegate=cpu cpuset io memory pids`)"
