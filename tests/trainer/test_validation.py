@@ -39,6 +39,15 @@ OUTSIDE: dict[str, str] = {
     "rollout.max_prompt_tokens": "0",
     "rollout.max_lost_share": "1.0",
     "rollout.sandbox": "''",
+    "inference.backend": "vlm",
+    "inference.urls": "['localhost:8000']",
+    "inference.servers": "0",
+    "inference.gpus": "[0, 0]",
+    "inference.max_in_flight": "0",
+    "inference.timeout_s": "0.0",
+    "inference.patience_s": "-1.0",
+    "inference.start_timeout_s": "0.0",
+    "inference.restarts": "-1",
     "optim.steps": "0",
     "optim.learning_rate": "0.0",
     "optim.adam_beta1": "1.0",
@@ -128,6 +137,17 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
         (["optim.scheduler=linear", "optim.warmup_steps=500"], "optim.warmup_steps=500: must be at most"),
         (["optim.loss_type=cispo"], "optim.epsilon=0.2: must be above 1 with loss_type='cispo'"),
         (["optim.epsilon=1.5"], "optim.epsilon=1.5: must be below 1 with loss_type='dapo'"),
+        (["inference.gpus=[0]"], "inference.gpus: has no effect with backend='transformers'"),
+        (["inference.urls=['http://h:1']"], "inference.urls: has no effect with backend='transformers'"),
+        (
+            ["inference.backend=vllm", "inference.urls=['http://h:1']", "inference.options={seed: 1}"],
+            "inference.options: has no effect on the running servers of inference.urls",
+        ),
+        (
+            ["inference.backend=vllm", "inference.servers=2", "inference.gpus=[0, 1, 2]"],
+            "inference.gpus=(0, 1, 2): must be a multiple of inference.servers (2)",
+        ),
+        (["inference.backend=vllm", "policies.team.rank=513"], "policies.team.rank=513: must be at most 512"),
     ],
 )
 def test_values_that_contradict_each_other_are_refused(overrides: list[str], expected: str, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import torch
 from peft import PeftModel
 from trl import GRPOConfig
 
+from at_grpo.metrics import step_times
 from at_grpo.policies import forward_per_temperature
 from at_grpo.policy_trainer import PolicyTrainer, token_means
 from at_grpo.samples import Iteration, MicroBatch
@@ -39,7 +40,7 @@ class ATGRPOTrainer(PolicyTrainer):
             model: a PEFT model with one adapter a policy (`policies.build_policies`).
             args: from `at_grpo_config.grpo_config`.
             temperatures: role -> sampling temperature, by which the loss divides the logits too.
-            collect: number of the iteration -> its sealed micro-batches and metrics.
+            collect: number of the iteration -> its micro-batches and metrics.
             **kwargs: see `PolicyTrainer`.
 
         Raises:
@@ -69,15 +70,16 @@ class ATGRPOTrainer(PolicyTrainer):
             self._save_checkpoint(self.model, None)
             if self.args.eval_strategy != "no":  # transformers' `eval_on_start` would do it after every resume
                 self.evaluate()
-        started = time.perf_counter()
+        started, training = time.perf_counter(), 0.0
         iteration = self._collect(self.state.global_step)
-        collected = time.perf_counter()
         model.train()
         tokens = dict.fromkeys(self.policies, 0)
         losses = dict.fromkeys(self.policies, 0.0)
         stats: dict[str, list[tuple[int, dict[str, float]]]] = defaultdict(list)
-        for micro_batch in iteration.micro_batches:
+        for micro_batch in iteration.micro_batches:  # may wait for rollouts that are still going on
+            taken = time.perf_counter()
             loss, own = self._backward(model, micro_batch)
+            training += time.perf_counter() - taken
             tokens[micro_batch.policy] += micro_batch.tokens
             losses[micro_batch.policy] += loss
             stats[micro_batch.role].append((micro_batch.tokens, own))
@@ -92,7 +94,7 @@ class ATGRPOTrainer(PolicyTrainer):
         self.add_metrics(iteration.metrics)
         self.add_metrics(token_means(stats))
         self.add_metrics({f"{name}/loss": losses[name] / tokens[name] for name in active})
-        self.add_metrics({"time/rollout": collected - started, "time/train": time.perf_counter() - collected})
+        self.add_metrics(step_times(iteration.metrics, time.perf_counter() - started, training))
         return torch.tensor(sum(losses[name] / tokens[name] for name in active), device=self.args.device)
 
     def _backward(self, model: Any, micro_batch: MicroBatch) -> tuple[float, dict[str, float]]:

@@ -37,7 +37,7 @@ class BatchPlan:
 
     Attributes:
         cycles: horizon of the environment; where it states none, None, and the roles' numbers are those of one cycle.
-        episodes: different instances over the whole run; no instance comes twice.
+        episodes: different instances over the whole run, refills included; no instance comes twice.
         optimizer_steps: one an iteration, for all policies at once.
     """
 
@@ -80,6 +80,6 @@ def plan_batch(config: TrainConfig, facts: EnvFacts) -> BatchPlan:
         cycles=facts.max_cycles,
         k=rollout.k,
         roles=tuple(roles),
-        episodes=rollout.instances * config.optim.steps,
+        episodes=(rollout.instances + rollout.refill) * config.optim.steps,
         optimizer_steps=config.optim.steps,
     )

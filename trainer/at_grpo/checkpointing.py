@@ -44,6 +44,8 @@ MAY_DIFFER = frozenset(
         "inference.timeout_s",
         "inference.urls",
         "optim.steps",
+        "rollout.max_in_flight",
+        "rollout.stall_s",
         "run.output_dir",
         "run.report_to",
         "run.log_steps",

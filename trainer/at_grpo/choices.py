@@ -10,6 +10,16 @@ class Grouping(StrEnum):
     TRAJECTORY = "trajectory"
 
 
+class Filter(StrEnum):
+    """Which instances are left out of the batch: none; those without a group whose rewards differ; those without a
+    group whose team rewards differ, however much its local rewards do.
+    """
+
+    NONE = "none"
+    REWARD = "reward"
+    OUTCOME = "outcome"
+
+
 class Backend(StrEnum):
     """Who generates: this process, or vLLM servers."""
 

@@ -105,7 +105,12 @@ class RolloutSection:
         grouping: `turn` (tree sampling, one group per agent and turn) or `trajectory` (k whole episodes per instance).
         select: the branch an episode goes on with: `greedy`, `proportional` or `uniform`.
         max_prompt_tokens: a longer prompt ends the episode as truncated; it is never cut.
-        max_lost_share: share of branches that infrastructure may take before the run stops.
+        filter: instances that are left out of the batch: `none`; `reward`, those in which no group's rewards differ; or
+            `outcome`, those in which no group's team rewards differ, whatever local penalties say.
+        refill: most further instances a step, played in the place of those that the filter leaves out.
+        max_in_flight: instances at once, 0 = all of a step.
+        max_lost_share: share of branches that failures may take before the run stops.
+        stall_s: seconds that training waits for the next finished instance of a server before the run stops.
         sandbox: cage for the programs agents write.
     """
 
@@ -114,7 +119,11 @@ class RolloutSection:
     grouping: str = "turn"
     select: str = "greedy"
     max_prompt_tokens: int = 4096
+    filter: str = "none"
+    refill: int = 0
+    max_in_flight: int = 0
     max_lost_share: float = 0.2
+    stall_s: float = 3600.0
     sandbox: str = "auto"
 
 
@@ -126,7 +135,8 @@ class InferenceSection:
         backend: `transformers` (in this process, taking turns with training) or `vllm` (servers).
         urls: servers that run already, `http://host:port` or `unix:/path`; empty to start some.
         servers: how many vLLM servers to start, each with a copy of the base model.
-        gpus: the devices that they share evenly; empty for what is visible, or the CPU.
+        gpus: the devices that they share evenly, counted among the visible ones; the trainer takes the first of the
+            others. Empty for one each beside the trainer's, or the trainer's own where there are too few, or the CPU.
         options: further options of vLLM's command line, e.g. `{gpu-memory-utilization: 0.8}`; true for a flag.
         python: an interpreter that has vLLM, where this one has not.
         max_in_flight: requests at once at each server; further ones wait without a timeout.

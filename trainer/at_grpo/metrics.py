@@ -139,6 +139,26 @@ def _std(rewards: Sequence[float]) -> float:
     return math.sqrt(math.fsum((reward - mean) ** 2 for reward in rewards) / (len(rewards) - 1))
 
 
+def step_times(measured: Mapping[str, float], total: float, train: float) -> dict[str, float]:
+    """Where an iteration's seconds went, beside its `time/rollout` and `time/publish` where those were measured.
+
+    Args:
+        measured: metrics of the collection.
+        total: seconds of the iteration up to its gradients.
+        train: of these, in forward and backward passes.
+
+    Returns:
+        time/train: as given; time/wait: without anything to train on; time/hidden_share: the share of the shorter of
+        rollouts and training that went on behind the other one: 0 one after the other, 1 all of it.
+    """
+    times = {"time/train": train, "time/wait": total - train - measured.get("time/publish", 0.0)}
+    shorter = min(train, measured.get("time/rollout", 0.0))
+    if shorter > 0:
+        hidden = (measured["time/rollout"] - times["time/wait"]) / shorter
+        times["time/hidden_share"] = min(1.0, max(0.0, hidden))
+    return times
+
+
 def roles_of(metrics: Mapping[str, float]) -> list[str]:
     """The roles that a step's metrics speak of."""
     return [key.removesuffix("/reward") for key in metrics if key.endswith("/reward") and key.count("/") == 1]

@@ -13,7 +13,7 @@ from at_grpo.config import TrainConfig
 from at_grpo.curves import read_metrics
 from at_grpo.health import HealthMonitor
 from at_grpo.model_card import write_model_card
-from at_grpo.rollouts.engine import Rollout
+from at_grpo.rollouts.played import Rollout
 from at_grpo.samples import Group
 from at_grpo.stopping import InterruptedRun
 

@@ -111,7 +111,9 @@ class MicroBatch:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What the trainer needs of one policy version: its sealed micro-batches and the metrics of their collection."""
+    """What the trainer needs of one policy version: its micro-batches, which end when it is sealed, and the metrics of
+    their collection, which are complete then.
+    """
 
     micro_batches: Iterable[MicroBatch]
     metrics: Mapping[str, float]

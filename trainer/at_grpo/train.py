@@ -16,6 +16,7 @@ from at_grpo.checkpointing import committing
 from at_grpo.config import TrainConfig
 from at_grpo.inference.base_model import load_base
 from at_grpo.inference.serving import serving
+from at_grpo.placement import place, visible_gpus
 from at_grpo.policies import build_policies
 from at_grpo.reporting import RunReport
 from at_grpo.rollouts.assembly import build_engine
@@ -32,19 +33,22 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
         resume: a complete checkpoint of the same configuration, or None to start anew.
 
     Raises:
-        UsageError: a base model that can't be found, a tokenizer without a chat template.
+        UsageError: a base model, a GPU or a vLLM that can't be found, a tokenizer without a chat template.
         SamplerError: a server that does not start, is lost for good, or serves other weights.
         InterruptedRun: it was asked to stop, and has saved what it had.
     """
     folder = Path(config.run.output_dir)
     began = time.monotonic()
+    placement = place(config.inference, visible_gpus())
+    placement.confine()
     source = str(build_base(config, folder / "base")) if config.model.warm_start else config.model.base
     base, tokenizer = load_base(source, config.model.dtype)
     model = build_policies(base, config.policies, seed=config.run.seed)
     ready = time.monotonic()
 
     encoder, report = PromptEncoder(tokenizer), RunReport(config, folder)
-    with serving(config, model, encoder, source, dict.fromkeys(config.policies, 0)) as inference:
+    versions = dict.fromkeys(config.policies, 0)
+    with serving(config, model, encoder, source, versions=versions, placement=placement) as inference:
         engine, players = build_engine(config, inference.sampler, encoder)
         experience = Experience(config, engine, players, inference.publication, report.on_step)
         if resume is not None:
@@ -60,7 +64,7 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
             processing_class=tokenizer,
             callbacks=report.callbacks,
         )
-        with report.running(trainer):
+        with report.running(trainer), experience:
             trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
     report.finish(experience.totals, source, {"prepare": ready - began, "train": time.monotonic() - ready})
     return folder
@@ -72,3 +76,4 @@ def _commit(config: TrainConfig, experience: Experience, checkpoint: Path) -> It
     with committing(checkpoint, config):
         yield
         experience.save(checkpoint)
+    experience.commit(checkpoint)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from at_grpo.choices import Backend, Dtype, Grouping, LossType, ScaleRewards, Scheduler, Tracker
+from at_grpo.choices import Backend, Dtype, Filter, Grouping, LossType, ScaleRewards, Scheduler, Tracker
 from at_grpo.config import (
     InferenceSection,
     ModelSection,
@@ -20,6 +20,7 @@ from at_grpo.config import (
     WarmStartSection,
 )
 from at_grpo.env_facts import EnvFacts, inspect_env
+from at_grpo.inference.plan import LORA_RANKS
 from at_grpo.rollouts.limits import Select
 from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.roles import RESERVED
@@ -93,7 +94,11 @@ RULES: dict[type, dict[str, Rule]] = {
         "grouping": _one_of(Grouping),
         "select": _one_of(Select),
         "max_prompt_tokens": _at_least(1),
+        "filter": _one_of(Filter),
+        "refill": _at_least(0),
+        "max_in_flight": _at_least(0),
         "max_lost_share": _share("at least 0 and below 1"),
+        "stall_s": _POSITIVE,
         "sandbox": _one_of(["auto", *(kind.name for kind in KINDS)]),
     },
     InferenceSection: {
@@ -217,6 +222,9 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
         for name in ("gpus", "options", "python"):
             if getattr(section, name):
                 yield f"inference.{name}: has no effect on the running servers of inference.urls; remove one of them."
+    for name, policy in config.policies.items():
+        if policy.rank > LORA_RANKS[-1]:
+            yield f"policies.{name}.rank={policy.rank}: must be at most {LORA_RANKS[-1]}, the largest that vLLM serves."
     if len(section.gpus) % section.servers:
         yield (
             f"inference.gpus={section.gpus}: must be a multiple of inference.servers ({section.servers}), which share "
@@ -234,6 +242,11 @@ def _idle_problems(config: TrainConfig) -> Iterator[str]:
             yield f"env.options.{option}={env.options[option]!r}: must be set as {home}, the one place for it."
     if rollout.grouping == Grouping.TRAJECTORY and rollout.select != Select.GREEDY:
         yield f"rollout.select={rollout.select!r}: has no effect with grouping='trajectory'; remove it."
+    if rollout.refill and rollout.filter == Filter.NONE:
+        yield (
+            f"rollout.refill={rollout.refill}: has no effect with filter='none', which leaves no instance out; set "
+            "rollout.filter to reward or outcome."
+        )
     if optim.loss_type == LossType.CISPO and optim.epsilon <= 1:
         yield (
             f"optim.epsilon={optim.epsilon}: must be above 1 with loss_type='cispo', where it is the cap of the ratio "

@@ -12,10 +12,11 @@ from transformers import PreTrainedTokenizerFast
 
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.endpoint import EndpointError
+from at_grpo.inference.plan import BASE
 from at_grpo.inference.probe import ProbedPublisher, plant
 from at_grpo.inference.publishing import AdapterPublisher, load_adapter, save_adapter, unload_adapter
 from at_grpo.inference.server import Server
-from at_grpo.inference.vllm import BASE, VLLMSampler
+from at_grpo.inference.vllm import VLLMSampler
 from tests.scale import scaled
 from tests.trainer.inference import vllm_fixtures as tiny
 

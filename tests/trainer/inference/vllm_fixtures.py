@@ -10,14 +10,14 @@ from peft import PeftModel
 
 from at_grpo.config import PolicySection
 from at_grpo.inference.base_model import load_base
-from at_grpo.inference.server import CPU_OPTIONS, ServerPlan
+from at_grpo.inference.plan import ServerPlan
 from at_grpo.policies import build_policies, generating
 from at_grpo.tiny import build_model, save_base
 
 # vLLM's attention on the CPU wants heads of a multiple of 32 dimensions.
 SIZE = {"hidden_size": 64, "layers": 2, "heads": 2}
 MAX_LEN, RANK = 1024, 8
-OPTIONS: Mapping[str, object] = {**CPU_OPTIONS, "enforce-eager": True, "max-num-seqs": 64}
+OPTIONS: Mapping[str, object] = {"enforce-eager": True, "max-num-seqs": 64}
 STOP = 2  # the tiny tokenizer's end token
 
 

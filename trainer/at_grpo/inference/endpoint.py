@@ -30,6 +30,10 @@ class EndpointError(SamplerError):
         self.status = status
 
 
+class SilentError(SamplerError):
+    """A server that accepts a request and does not answer in time."""
+
+
 class Endpoint:
     """A server, reached by `http://host:port` or `unix:/path/of/its/socket`.
 
@@ -87,7 +91,8 @@ class Endpoint:
 
         Raises:
             EndpointError: an answer that says the request is wrong (4xx).
-            SamplerError: no answer in time, or none at all for `patience_s`.
+            SilentError: no answer in time.
+            SamplerError: none at all for `patience_s`, or a server that will not come back.
         """
         return await self._ask("POST", path, json.dumps(body).encode(), gated=gated)
 
@@ -100,12 +105,12 @@ class Endpoint:
         deadline, pause = time.monotonic() + self._patience_s, FIRST_PAUSE_S
         async with session.room:
             while True:
-                if gated:
-                    await self._gate(path)
+                if gated and await self._gate(path):
+                    deadline = time.monotonic() + self._patience_s  # patience is for what nobody knows the reason of
                 try:
                     status, answer = await self._send(session.client, method, path, data)
                 except TimeoutError as error:
-                    raise SamplerError(
+                    raise SilentError(
                         f"{self.url}{path}: no answer within {self._timeout.total:g} s (inference.timeout_s); the "
                         "server accepts and does not answer. Look at its log, or restart it."
                     ) from error
@@ -121,12 +126,14 @@ class Endpoint:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE_S)
 
-    async def _gate(self, path: str) -> None:
-        """Wait while the server is restarted; its watcher lets us go or fails us."""
+    async def _gate(self, path: str) -> bool:
+        """Wait while the server is restarted; its watcher lets us go or fails us. Returns whether there was a wait."""
+        waited = not self._open.is_set()
         while not self._open.is_set():
             await asyncio.sleep(FIRST_PAUSE_S)
         if self._failure:
             raise SamplerError(f"{self.url}{path}: {self._failure}")
+        return waited
 
     async def _send(self, client: aiohttp.ClientSession, method: str, path: str, data: bytes | None) -> tuple[int, Any]:
         headers = {"Content-Type": "application/json"}

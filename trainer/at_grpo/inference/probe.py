@@ -17,14 +17,9 @@ from peft import PeftModel
 from safetensors.torch import load_file, save_file
 
 from at_grpo.inference.base import Completion, SampleRequest, SamplerError, SamplingParams
-from at_grpo.inference.publishing import (
-    WEIGHTS,
-    AdapterPublisher,
-    load_adapter,
-    save_adapter,
-    unload_adapter,
-)
-from at_grpo.inference.vllm import BASE, VLLMSampler
+from at_grpo.inference.plan import BASE
+from at_grpo.inference.publishing import WEIGHTS, AdapterPublisher, save_adapter
+from at_grpo.inference.vllm import VLLMSampler
 from at_grpo.policies import generating
 
 logger = logging.getLogger(__name__)
@@ -33,7 +28,7 @@ TOKENS = 16  # sampled by a probe
 FLOOR = 1e-4  # nat; float32 servers and trainers differ by 1e-5
 MARGIN = 4.0  # times the gap that the base model shows
 LARGEST_NOISE = 1.0  # nat; between half-precision kernels it is a tenth of that
-PLANTED = "probe"  # an adapter that no policy is
+PLANTED = "probe"  # begins the name of an adapter that is no policy's
 PLANTED_STD = 1.0  # of its B
 
 
@@ -89,12 +84,11 @@ class ProbedPublisher:
             )
         self.tolerance = max(FLOOR, MARGIN * noise)
         policy = self._publisher.policies[0]
-        planted = plant(self._model, policy, folder / PLANTED)
-        for endpoint in self._publisher.endpoints:
-            asyncio.run(load_adapter(endpoint, PLANTED, planted))
-        seen = min(self._read(sampler, PLANTED, 0, None).gap for sampler in self._samplers)
-        for endpoint in self._publisher.endpoints:
-            asyncio.run(unload_adapter(endpoint, PLANTED))
+        name = f"{PLANTED}-{self._publisher.run}"
+        planted = plant(self._model, policy, folder / name)
+        self._publisher.load({name: planted})
+        seen = min(self._read(sampler, name, 0, None).gap for sampler in self._samplers)
+        self._publisher.unload([name])
         shutil.rmtree(planted)
         if seen <= self.tolerance:
             raise SamplerError(

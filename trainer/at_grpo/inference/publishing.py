@@ -1,12 +1,13 @@
 """How policies get from the trainer to whoever generates: every version under a name of its own, on every server.
 
 vLLM keeps prefix-cache blocks by the name of an adapter and serves those of the old weights when an adapter is loaded
-again under its name (vllm-project/vllm#42125), so no name is ever used twice.
+again under its name (vllm-project/vllm#42125), so no name is ever used twice: it holds the version, and a word that is
+new in every process, since a server may outlive the run that it served.
 """
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +15,7 @@ from peft import PeftModel, get_peft_model_state_dict
 from safetensors.torch import save_file
 
 from at_grpo.inference.base import SamplerError
-from at_grpo.inference.endpoint import Endpoint
+from at_grpo.inference.endpoint import Endpoint, EndpointError
 from at_grpo.inference.vllm import served_name
 
 WEIGHTS = "adapter_model.safetensors"
@@ -55,10 +56,16 @@ class AdapterPublisher:
     Attributes:
         endpoints: the servers.
         published: the version that is served now, None before the first.
+        run: part of the names.
     """
 
     def __init__(
-        self, model: PeftModel, endpoints: Sequence[Endpoint], folder: Path, versions: MutableMapping[str, int]
+        self,
+        model: PeftModel,
+        endpoints: Sequence[Endpoint],
+        folder: Path,
+        versions: MutableMapping[str, int],
+        run: str = "",
     ) -> None:
         """Publish nothing yet.
 
@@ -67,9 +74,12 @@ class AdapterPublisher:
             endpoints: every server that samples for them.
             folder: for the files; servers read them there.
             versions: policy -> version that requests go to; changed when all servers have the new one.
+            run: part of the names, see `served_name`.
         """
         self._model, self.endpoints, self._folder, self._versions = model, tuple(endpoints), folder, versions
+        self.run = run
         self.published: int | None = None
+        self._wanted: dict[str, Path] = {}  # what every server must have now, be it a restarted one; name -> files
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier process, whose versions nobody asks for any more
         folder.mkdir(parents=True)
 
@@ -80,41 +90,44 @@ class AdapterPublisher:
 
     def name(self, policy: str) -> str:
         """What servers call the policy's present version."""
-        return served_name(policy, self._versions[policy])
+        return served_name(policy, self._versions[policy], self.run)
 
     def publish(self, version: int) -> Mapping[str, float]:
         """See `Publication`: load the new, switch, unload the old."""
         if version == self.published:
             return {}
-        for policy in self._versions:
-            save_adapter(self._model, policy, self._folder / served_name(policy, version))
-        before = dict(self._versions) if self.published is not None else {}
-        asyncio.run(_all([self._load(endpoint, version) for endpoint in self.endpoints]))
+        names = [served_name(policy, version, self.run) for policy in self._versions]
+        for policy, name in zip(self._versions, names, strict=True):
+            save_adapter(self._model, policy, self._folder / name)
+        before = [self.name(policy) for policy in self._versions] if self.published is not None else []
+        self.load({name: self._folder / name for name in names})
         self._versions.update(dict.fromkeys(self._versions, version))
         self.published = version
-        asyncio.run(_all([self._unload(endpoint, before) for endpoint in self.endpoints]))
-        self._discard(keep={version, *before.values()})
+        self.unload(before)
+        self._discard(keep={*names, *before})
         return {}
 
+    def load(self, adapters: Mapping[str, Path]) -> None:
+        """Have every server load adapters, and have them again after a restart; name -> files. Raises SamplerError."""
+        self._wanted = {**self._wanted, **adapters}  # a new one each time: watchers of servers read it meanwhile
+        asyncio.run(_each(self.endpoints, lambda endpoint: _load_all(endpoint, adapters)))
+
+    def unload(self, names: Collection[str]) -> None:
+        """Have every server forget adapters. Raises SamplerError."""
+        self._wanted = {name: files for name, files in self._wanted.items() if name not in names}
+        asyncio.run(_each(self.endpoints, lambda endpoint: _unload_all(endpoint, names)))
+
+    def retire(self) -> None:
+        """Have servers that go on running forget the policies. Raises SamplerError."""
+        self.unload(list(self._wanted))
+
     def prepare(self, endpoint: Endpoint) -> None:
-        """Give a restarted server what is published."""
-        if self.published is not None:
-            asyncio.run(self._load(endpoint, self.published))
+        """Give a restarted server all that it must have, while other requests to it wait. Comes from another thread."""
+        asyncio.run(_load_all(endpoint, self._wanted, gated=False))
 
-    async def _load(self, endpoint: Endpoint, version: int) -> None:
-        for policy in self._versions:
-            name = served_name(policy, version)
-            await load_adapter(endpoint, name, self._folder / name)
-
-    @staticmethod
-    async def _unload(endpoint: Endpoint, versions: Mapping[str, int]) -> None:
-        for policy, version in versions.items():
-            await unload_adapter(endpoint, served_name(policy, version))
-
-    def _discard(self, keep: set[int]) -> None:
-        kept = {served_name(policy, version) for policy in self._versions for version in keep}
+    def _discard(self, keep: Collection[str]) -> None:
         for path in self._folder.iterdir():
-            if path.name not in kept:
+            if path.name not in keep:
                 shutil.rmtree(path)
 
 
@@ -129,21 +142,42 @@ def save_adapter(model: PeftModel, policy: str, folder: Path) -> None:
     partial.rename(folder)
 
 
-async def load_adapter(endpoint: Endpoint, name: str, folder: Path) -> None:
-    """Have a server load an adapter under a new name. Raises SamplerError."""
+async def load_adapter(endpoint: Endpoint, name: str, folder: Path, *, gated: bool = True) -> None:
+    """Have a server load an adapter under a new name. Does nothing where it has loaded these files already: an answer
+    may have been lost, or a restarted server been given them before. Raises SamplerError.
+    """
     try:
-        await endpoint.post("/v1/load_lora_adapter", {"lora_name": name, "lora_path": str(folder)}, gated=False)
-    except SamplerError as error:
+        await endpoint.post("/v1/load_lora_adapter", {"lora_name": name, "lora_path": str(folder)}, gated=gated)
+    except EndpointError as error:
+        models = {entry["id"]: entry for entry in (await endpoint.get("/v1/models", gated=gated))["data"]}
+        if models.get(name, {}).get("root") == str(folder):
+            return
         raise SamplerError(
             f"publishing {name}: {error} Is the server started with --enable-lora, a --max-lora-rank of at least the "
             "policies' rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1, as `at-grpo serve` does?"
         ) from error
+    except SamplerError as error:
+        raise SamplerError(f"publishing {name} from {folder}: {error}") from error
 
 
-async def unload_adapter(endpoint: Endpoint, name: str) -> None:
-    """Have a server forget an adapter. Raises SamplerError."""
-    await endpoint.post("/v1/unload_lora_adapter", {"lora_name": name}, gated=False)
+async def unload_adapter(endpoint: Endpoint, name: str, *, gated: bool = True) -> None:
+    """Have a server forget an adapter, which a restarted one has done already. Raises SamplerError."""
+    try:
+        await endpoint.post("/v1/unload_lora_adapter", {"lora_name": name}, gated=gated)
+    except EndpointError as error:
+        if error.status != 404:
+            raise
 
 
-async def _all(actions: Sequence[Awaitable[None]]) -> None:
-    await asyncio.gather(*actions)
+async def _load_all(endpoint: Endpoint, adapters: Mapping[str, Path], *, gated: bool = True) -> None:
+    for name, files in adapters.items():
+        await load_adapter(endpoint, name, files, gated=gated)
+
+
+async def _unload_all(endpoint: Endpoint, names: Collection[str]) -> None:
+    for name in names:
+        await unload_adapter(endpoint, name)
+
+
+async def _each(endpoints: Sequence[Endpoint], action: Callable[[Endpoint], Awaitable[None]]) -> None:
+    await asyncio.gather(*(action(endpoint) for endpoint in endpoints))

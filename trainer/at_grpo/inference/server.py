@@ -1,14 +1,12 @@
 """A vLLM server as a child process: started, waited for, watched, started again when it dies, and ended with us.
 
 It listens on a socket of the file system, so that no port can be taken by another program between its choice and its
-use, and nobody on the network reaches it.
+use, and nobody on the network reaches it. What ends it when this process is killed is `keeper`.
 """
 
 import asyncio
 import contextlib
-import ctypes
 import logging
-import os
 import shutil
 import signal
 import subprocess
@@ -17,83 +15,56 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO
 
+from at_grpo.inference import keeper
 from at_grpo.inference.base import SamplerError
-from at_grpo.inference.endpoint import UNIX, Endpoint
-from at_grpo.inference.vllm import BASE
+from at_grpo.inference.endpoint import UNIX, Endpoint, SilentError
+from at_grpo.inference.plan import ServerPlan
 
 logger = logging.getLogger(__name__)
 
-STOP_S = 20.0
+STOP_S = keeper.GRACE_S + 10.0
 POLL_S = 0.25
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded before any fork, where loading could deadlock
-# Adapters come and go while it runs; and its own statistics would ask the network.
-_ENVIRONMENT = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_DO_NOT_TRACK": "1"}
-_CPU_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
-# A request with a seed whose prompt is read in chunks ends vLLM 0.31 on the CPU ("CPU Generator does not use offset").
-CPU_OPTIONS: Mapping[str, object] = {"no-enable-chunked-prefill": True}
-LORA_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # the bounds that vLLM 0.31 knows
+HEALTH_S = 5.0
+REFUSALS = 3  # in a row, before a process that runs counts as dead: its engine may have died and left it hanging
+_SIGNALS = frozenset(signal.Signals)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerPlan:
-    """What a server is started with.
+def launch(
+    plan: ServerPlan, address: Sequence[str], folder: Path, output: IO[bytes] | None = None
+) -> "subprocess.Popen[bytes]":
+    """Start a server under a keeper, which ends it when our end of the keeper's standard input is closed.
 
-    Attributes:
-        model: folder or hub id of the base model.
-        dtype: of its weights.
-        max_model_len: longest prompt and reply together, in tokens.
-        policies: how many adapters are published; their versions change places while both are loaded.
-        max_rank: largest rank among them.
-        gpus: the devices it may use; empty for the CPU, or for what is visible anyway.
-        python: the interpreter that has vLLM.
-        options: further command line options, name -> value; True for a flag.
+    Args:
+        plan: what to start.
+        address: options that say where to listen.
+        folder: for sockets; the keeper removes it at the end.
+        output: for all that the server says; None for our own standard output and error.
+
+    Raises:
+        OSError: the process can't be started.
     """
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", keeper.__file__, str(folder), *plan.command(address)],
+        env={**plan.environment(), "VLLM_RPC_BASE_PATH": str(folder)},
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=None if output is None else subprocess.STDOUT,
+        start_new_session=True,  # Ctrl-C is for us, who then end the server
+    )
 
-    model: str
-    dtype: str
-    max_model_len: int
-    policies: int
-    max_rank: int
-    gpus: tuple[int, ...] = ()
-    python: str = sys.executable
-    options: Mapping[str, object] = field(default_factory=dict)
 
-    def command(self, address: Sequence[str]) -> list[str]:
-        """The command line, with the options that say where to listen."""
-        slots = 2 * self.policies + 2
-        options: dict[str, object] = {
-            "model": self.model,
-            "served-model-name": BASE,
-            "dtype": self.dtype,
-            "max-model-len": self.max_model_len,
-            "enable-lora": True,
-            "max-loras": slots,
-            "max-cpu-loras": 2 * slots,
-            "max-lora-rank": next(rank for rank in LORA_RANKS if rank >= self.max_rank),
-            "logprobs-mode": "processed_logprobs",
-            "return-tokens-as-token-ids": True,
-            "generation-config": "vllm",
-            **self.options,
-        }
-        words = [self.python, "-m", "vllm.entrypoints.openai.api_server", *address]
-        for name, value in options.items():
-            if value is not False:
-                words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-        return words
-
-    def environment(self) -> dict[str, str]:
-        """The environment of the process."""
-        environment = {**os.environ, **_ENVIRONMENT}
-        for name, value in _CPU_ENVIRONMENT.items():
-            environment.setdefault(name, value)
-        if self.gpus:
-            environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, self.gpus))
-        return environment
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End what `launch` started, and everything that it started."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 class Server:
@@ -131,40 +102,30 @@ class Server:
         self.endpoint = make_endpoint(f"{UNIX}{self._folder / 'socket'}")
         self.prepare: Callable[[Endpoint], None] | None = None
         self._closing = threading.Event()
+        self._changing = threading.Lock()  # of the process: none is started once the server is being closed
         self._process = self._start()
         self._watcher = threading.Thread(target=self._watch, name="at-grpo-server-watch", daemon=True)
-        self._watcher.start()
-
-    @property
-    def pid(self) -> int:
-        """Of the process as it is now."""
-        return self._process.pid
 
     def _start(self) -> "subprocess.Popen[bytes]":
         (self._folder / "socket").unlink(missing_ok=True)
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        address = ["--uds", str(self._folder / "socket")]
         with self._log.open("ab") as log:
             log.write(f"\n--- start at {time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
             log.flush()
-            return subprocess.Popen(
-                self._plan.command(address),
-                env=self._plan.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for the run, which then ends the server
-                preexec_fn=_end_with_parent,  # noqa: PLW1509  # one call of libc
-            )
+            return launch(self._plan, ["--uds", str(self._folder / "socket")], self._folder, log)
 
     def wait_ready(self) -> None:
-        """Return when it answers.
+        """Return when it answers for the first time; it is watched from then on.
 
         Raises:
             SamplerError: it died, or did not answer in time; with what its log says.
         """
+        self._wait_ready()
+        self._watcher.start()
+
+    def _wait_ready(self) -> None:
         deadline = time.monotonic() + self._start_timeout_s
-        while not self._answers():
+        while self._refuses():
             if self._process.poll() is not None:
                 raise SamplerError(self._obituary())
             if time.monotonic() > deadline:
@@ -174,22 +135,24 @@ class Server:
                 )
             time.sleep(POLL_S)
 
-    def _answers(self) -> bool:
+    def _refuses(self) -> bool:
+        """Whether nobody listens, or whoever listens says that the engine is dead. One that is busy does not refuse."""
         if not (self._folder / "socket").exists():
-            return False
-        once = Endpoint(self.endpoint.url, timeout_s=5.0, patience_s=0.0)
+            return True
+        once = Endpoint(self.endpoint.url, timeout_s=HEALTH_S, patience_s=0.0)
         try:
             asyncio.run(once.get("/health"))
-        except SamplerError:
+        except SilentError:
             return False
-        return True
+        except SamplerError:
+            return True
+        return False
+
+    # ---- watching, on a thread of its own
 
     def _watch(self) -> None:
         """Start a dead server again; when that has been done too often, let its requests fail."""
-        while True:
-            self._process.wait()
-            if self._closing.is_set():
-                return
+        while self._wait_for_its_end():
             self.endpoint.pause()
             reason = self._obituary()
             if self._restarts_left == 0:
@@ -198,46 +161,52 @@ class Server:
             self._restarts_left -= 1
             logger.warning("%s It is started again.", reason)
             try:
-                self._process = self._start()
-                self.wait_ready()
-                if self.prepare is not None:
-                    self.prepare(self.endpoint)
-            except (SamplerError, OSError) as error:
+                self._restart()
+            except Exception as error:  # noqa: BLE001  # whatever it is must reach those who wait for this thread
                 if self._process.poll() is None:
                     self.endpoint.fail(str(error))
                     return
                 continue  # it died again: the same once more, while restarts are left
             self.endpoint.resume()
 
+    def _wait_for_its_end(self) -> bool:
+        """Return when the process has died by itself (True), or is to be closed (False)."""
+        refusals, looked = 0, time.monotonic()
+        while self._process.poll() is None:
+            if self._closing.wait(POLL_S):
+                return False
+            if time.monotonic() - looked > HEALTH_S:
+                refusals, looked = (refusals + 1 if self._refuses() else 0), time.monotonic()
+            if refusals == REFUSALS:
+                self._process.terminate()
+                self._process.wait()
+        return not self._closing.is_set()
+
+    def _restart(self) -> None:
+        with self._changing:
+            if self._closing.is_set():
+                return
+            self._process = self._start()
+        self._wait_ready()
+        if self.prepare is not None:
+            self.prepare(self.endpoint)
+
     def _obituary(self) -> str:
-        """How it ended, and the last lines of its log that look like a reason."""
+        """How it ended, and the last line of its log that looks like a reason."""
+        status = self._process.returncode
+        number = status - 128
+        how = f"was ended by {signal.Signals(number).name}" if number in _SIGNALS else f"ended with status {status}"
         with contextlib.suppress(OSError), self._log.open(errors="replace") as log:
             told = deque((line.strip() for line in log if "Error" in line), maxlen=1)
             said = f" ({told[0][-300:]})" if told else ""
-            return f"the vLLM server ended with status {self._process.returncode}{said}; its log is {self._log}."
-        return f"the vLLM server ended with status {self._process.returncode}."
+            return f"the vLLM server {how}{said}; its log is {self._log}."
+        return f"the vLLM server {how}."
 
     def close(self) -> None:
         """End the process and its children, and remove its socket. A second call does nothing."""
-        self._closing.set()
-        _end_group(self._process)
-        self._watcher.join(STOP_S)
+        with self._changing:
+            self._closing.set()
+        end(self._process)
+        if self._watcher.is_alive():
+            self._watcher.join(STOP_S)
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _end_with_parent() -> None:
-    """In the child: be terminated when whoever started it dies, even by SIGKILL."""
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def _end_group(process: "subprocess.Popen[bytes]") -> None:
-    """Terminate a process and the workers in its session; kill what is left after `STOP_S`."""
-    for number, wait_s in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, STOP_S)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(wait_s)
-            break
-    with contextlib.suppress(ProcessLookupError):  # workers that outlive it
-        os.killpg(process.pid, signal.SIGKILL)

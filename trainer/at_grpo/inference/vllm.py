@@ -1,7 +1,7 @@
 """Generation by vLLM servers: token ids in, token ids and log-probabilities out, each by a named version of a policy.
 
-A version is served under a name of its own, `<policy>-v<version>`, and every answer echoes it. A name that a server
-does not know is an error there, never an answer of the base model.
+A version is served under a name of its own, `<policy>-v<version>-<run>`, and every answer echoes it. A name that a
+server does not know is an error there, never an answer of the base model.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,12 +11,10 @@ from typing import Any
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError
 from at_grpo.inference.endpoint import Endpoint
 
-BASE = "base"  # what servers call the model without an adapter
 
-
-def served_name(policy: str, version: int) -> str:
-    """What a server calls a version of a policy."""
-    return f"{policy}-v{version}"
+def served_name(policy: str, version: int, run: str = "") -> str:
+    """What a server calls a version of a policy; `run` tells runs apart that use one server after another."""
+    return f"{policy}-v{version}-{run}" if run else f"{policy}-v{version}"
 
 
 class VLLMSampler:
@@ -27,7 +25,12 @@ class VLLMSampler:
     """
 
     def __init__(
-        self, endpoints: Sequence[Endpoint], versions: Mapping[str, int], *, stop_token_ids: Collection[int]
+        self,
+        endpoints: Sequence[Endpoint],
+        versions: Mapping[str, int],
+        *,
+        stop_token_ids: Collection[int],
+        run: str = "",
     ) -> None:
         """Sample from servers.
 
@@ -35,8 +38,10 @@ class VLLMSampler:
             endpoints: the servers, all alike.
             versions: policy -> version.
             stop_token_ids: ids that end a reply, see `tokenization.stop_token_ids`.
+            run: part of the names, see `served_name`.
         """
         self.versions = versions
+        self._run = run
         self._endpoints = tuple(endpoints)
         self._stop_token_ids = sorted(stop_token_ids)
 
@@ -50,7 +55,7 @@ class VLLMSampler:
             names = ", ".join(sorted(self.versions))
             raise SamplerError(f"policy={request.policy!r}: not served here; must be one of {names}")
         version = self.versions[request.policy]
-        return await self.sample_as(served_name(request.policy, version), version, request)
+        return await self.sample_as(served_name(request.policy, version, self._run), version, request)
 
     async def sample_as(self, name: str, version: int, request: SampleRequest) -> list[Completion]:
         """The completions of `request` by whatever the servers call `name`, stamped with `version`."""

@@ -42,6 +42,7 @@ def build_engine(
         grouping=config.rollout.grouping,
         sandbox=get_sandbox(config.rollout.sandbox),
         max_lost_share=config.rollout.max_lost_share,
+        max_in_flight=config.rollout.max_in_flight,
     )
     players = {
         role: PolicyPlayer(sampler, encoder, recipe.policies[role], params[role], config.run.seed) for role in params

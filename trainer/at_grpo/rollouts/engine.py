@@ -1,22 +1,29 @@
-"""Collects one iteration: many instances on one event loop, their groups scored, their counts kept."""
+"""Plays the instances of an iteration: many at once on one event loop, each handed over as soon as it is done."""
 
 import asyncio
+import logging
 import random
-from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from at_grpo.inference.base import SamplerError
+from at_grpo.rollouts.concurrency import together
 from at_grpo.rollouts.limits import StopReason
+from at_grpo.rollouts.played import Played, Programs
 from at_grpo.rollouts.programs import SharedRuns
 from at_grpo.rollouts.trajectories import grow_trajectories
 from at_grpo.rollouts.tree import Recipe, Tree, grow_tree
 from at_grpo.samples import Group
 from at_grpo.seeds import derive_seed
+from llm_envs.core.errors import UsageError
 from llm_envs.episode import Ending, Episode
 from llm_envs.play import aplay
 from llm_envs.players import Player
 from llm_envs.sandbox.base import Sandbox
+
+logger = logging.getLogger(__name__)
 
 _GROWERS: dict[str, Callable[..., Awaitable[Tree]]] = {"turn": grow_tree, "trajectory": grow_trajectories}
 _ENDINGS = {
@@ -25,32 +32,15 @@ _ENDINGS = {
     StopReason.PROMPT_TOO_LONG: Ending.BUDGET,
     StopReason.LOST: Ending.ERROR,
 }
+Deliver = Callable[[Played], bool]  # takes an instance that is done; whether it is kept
 
 
 class TooManyLostError(RuntimeError):
-    """Infrastructure failures took more of an iteration than the run allows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rollout:
-    """One iteration's experience.
-
-    Attributes:
-        groups: unscored groups, in no order.
-        episodes: the line each instance followed, as records.
-        stops: how many instances ended for which reason.
-        asked, ran: programs asked for by agents and really run.
-    """
-
-    groups: list[Group]
-    episodes: list[Episode]
-    stops: Counter[str]
-    asked: int
-    ran: int
+    """Failures took more of an iteration than the run allows."""
 
 
 class RolloutEngine:
-    """Grows a tree (or K trajectories) for each instance, all at once."""
+    """Grows a tree (or K trajectories) for each instance."""
 
     def __init__(
         self,
@@ -62,6 +52,7 @@ class RolloutEngine:
         grouping: str,
         sandbox: Sandbox,
         max_lost_share: float,
+        max_in_flight: int = 0,
     ) -> None:
         """Args:
         make_env: makes one environment; called once an instance.
@@ -70,6 +61,7 @@ class RolloutEngine:
         grouping: `turn` or `trajectory`.
         sandbox: runs the programs that agents write.
         max_lost_share: share of an iteration's branches that may be lost before the run stops.
+        max_in_flight: most instances at once, 0 = all.
         """
         self._make_env = make_env
         self._recipe = recipe
@@ -78,28 +70,55 @@ class RolloutEngine:
         self._grow = _GROWERS[grouping]
         self._sandbox = sandbox
         self._max_lost_share = max_lost_share
+        self._max_in_flight = max_in_flight
 
-    def collect(self, step: int, indices: Sequence[int]) -> Rollout:
-        """The experience of one iteration. Raises `TooManyLostError`, and `SamplerError` where the sampler fails."""
-        return asyncio.run(self._collect(step, indices))
+    async def play(self, step: int, indices: Iterable[int], deliver: Deliver, *, wanted: int) -> Programs:
+        """Play instances until `wanted` of them are kept, or there is none left. There is no barrier between them:
+        each is delivered when it is done, and one that is not kept has its place taken by the next.
 
-    async def _collect(self, step: int, indices: Sequence[int]) -> Rollout:
-        runs = SharedRuns(self._sandbox)
-        trees = await asyncio.gather(
-            *(self._grow(self._reset(index, runs), self._recipe, step, index) for index in indices)
-        )
-        groups = [group for tree in trees for group in tree.groups]
-        lost = (
-            sum(group.lost for group in groups) + sum(tree.stop is StopReason.LOST for tree in trees) * self._recipe.k
-        )
-        kept = sum(len(group.samples) for group in groups)
-        if lost > self._max_lost_share * (lost + kept):
+        An instance that fails in a way of its own is delivered without groups; a cancelled call leaves no task behind.
+
+        Raises:
+            TooManyLostError: more branches were lost than the run allows.
+            SamplerError, UsageError: what would fail for every instance.
+        """
+        runs, waiting = SharedRuns(self._sandbox), iter(indices)
+        room = asyncio.Semaphore(self._max_in_flight or max(1, wanted))
+        branches = lost = 0
+
+        async def seat() -> None:
+            nonlocal branches, lost
+            for index in waiting:
+                async with room:
+                    played = await self._play_one(step, index, runs)
+                branches, lost = branches + played.branches, lost + played.lost
+                if deliver(played):
+                    return
+
+        try:
+            await together(*(seat() for _ in range(wanted)))
+        finally:
+            await runs.stop()
+        if lost > self._max_lost_share * branches:
             raise TooManyLostError(
-                f"step {step}: {lost} of {lost + kept} branches were lost to infrastructure failures, more than "
-                f"rollout.max_lost_share={self._max_lost_share}. The log names each; mend the sandbox or the sampler."
+                f"step {step}: {lost} of {branches} branches were lost to failures, more than "
+                f"rollout.max_lost_share={self._max_lost_share}. The log names each; mend the sandbox, the environment "
+                "or the sampler."
             )
-        episodes = [self._record(index, tree) for index, tree in zip(indices, trees, strict=True)]
-        return Rollout(groups, episodes, Counter(str(tree.stop) for tree in trees), runs.asked, runs.ran)
+        return Programs(runs.asked, runs.ran)
+
+    async def _play_one(self, step: int, index: int, runs: Sandbox) -> Played:
+        try:
+            tree = await self._grow(self._reset(index, runs), self._recipe, step, index)
+        except (SamplerError, UsageError):
+            raise
+        except Exception as error:
+            # The boundary of an instance: whatever breaks in an environment takes this one and is counted.
+            logger.warning("step %d: instance %d is lost", step, index, exc_info=error)
+            episode = replace(self._record(index, Tree()), error=f"{type(error).__name__}: {error}")
+            return Played(index, (), episode, StopReason.LOST, lost=self._recipe.k)
+        lost = sum(group.lost for group in tree.groups) + (tree.stop is StopReason.LOST) * self._recipe.k
+        return Played(index, tuple(tree.groups), self._record(index, tree), tree.stop, lost)
 
     def _reset(self, index: int, runs: Sandbox) -> Any:
         env = self._make_env()
@@ -136,7 +155,7 @@ class RolloutEngine:
             with self._recipe.sampler.episode():
                 return await aplay(env, players, env_id=self._env_id, split=split, index=index)
 
-        return list(await asyncio.gather(*(one(index) for index in indices)))
+        return await together(*(one(index) for index in indices))
 
 
 def permute_rewards(groups: Sequence[Group], seed: int) -> list[Group]:

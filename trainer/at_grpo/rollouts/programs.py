@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from llm_envs.sandbox.base import Outcome, Program, Sandbox, SandboxError
+from llm_envs.sandbox.base import Outcome, Program, Sandbox
 
 
 class SharedRuns:
@@ -33,7 +33,9 @@ class SharedRuns:
         return self._inner.run(programs)
 
     async def arun(self, programs: Sequence[Program]) -> list[Outcome]:
-        """Outcomes in the order of the programs. Raises `SandboxError` to everyone who shares a run that failed."""
+        """Outcomes in the order of the programs. A run that fails raises its error, such as `SandboxError`, to
+        everyone who shares it.
+        """
         return list(await asyncio.gather(*(asyncio.shield(self._ask(program)) for program in programs)))
 
     def _ask(self, program: Program) -> asyncio.Future[Outcome]:
@@ -49,6 +51,8 @@ class SharedRuns:
 
     def _start_flush(self) -> None:
         batch, self._waiting = self._waiting, []
+        if not batch:  # stopped meanwhile
+            return
         task = asyncio.ensure_future(self._flush(batch))
         self._flushes.add(task)
         task.add_done_callback(self._flushes.discard)
@@ -57,12 +61,24 @@ class SharedRuns:
         self.ran += len(batch)
         try:
             outcomes = await self._inner.arun(batch)
-        except SandboxError as error:
+        except asyncio.CancelledError:
+            for program in batch:
+                self._outcomes.pop(program).cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it, whatever it is
             for program in batch:
                 self._outcomes.pop(program).set_exception(error)
             return
         for program, outcome in zip(batch, outcomes, strict=True):
             self._outcomes[program].set_result(outcome)
+
+    async def stop(self) -> None:
+        """Cancel what still runs for askers that are gone; nothing is left behind."""
+        self._waiting = []
+        flushes = list(self._flushes)
+        for flush in flushes:
+            flush.cancel()
+        await asyncio.gather(*flushes, return_exceptions=True)
 
     def close(self) -> None:
         """The sandbox belongs to whoever made it and stays open."""

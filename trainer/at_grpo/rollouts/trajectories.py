@@ -3,12 +3,12 @@
 The paper's baseline, and the right choice for environments that pay later than at the step that earned it.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from at_grpo.rollouts.concurrency import together
 from at_grpo.rollouts.limits import StopReason
 from at_grpo.rollouts.tree import Recipe, Tree, branch, live_agent, prompt_of
 from at_grpo.samples import Group, GroupKey, Sample
@@ -22,7 +22,7 @@ async def grow_trajectories(env: Any, recipe: Recipe, step: int, instance: int) 
     return.
     """
     runs = (_play_line(fork(env), recipe, step, instance, sibling) for sibling in range(recipe.k))
-    lines = [line for line in await asyncio.gather(*runs) if line.tree.stop is not StopReason.LOST]
+    lines = [line for line in await together(*runs) if line.tree.stop is not StopReason.LOST]
     tree = lines[0].tree if lines else Tree(start=str(env.state()))
     for agent in env.possible_agents:
         samples = tuple(sample for line in lines for sample in line.of(agent))

@@ -4,7 +4,6 @@ At each turn the acting agent answers one prompt K times, each answer acts on it
 rewards of that very step form a group, and the episode goes on from one fork. `trajectories` compares whole episodes.
 """
 
-import asyncio
 import logging
 import random
 from collections import Counter
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from at_grpo.inference.base import Completion, FinishReason, Sampler, SampleRequest, SamplingParams
+from at_grpo.rollouts.concurrency import together
 from at_grpo.rollouts.limits import Select, StopReason, choose
 from at_grpo.samples import Group, GroupKey, Sample
 from at_grpo.seeds import derive_seed
@@ -137,5 +137,5 @@ async def branch(env: Any, recipe: Recipe, key: GroupKey, prompt_ids: tuple[int,
         )
         return Branch(branch, sample)
 
-    branches = await asyncio.gather(*(act(sibling, reply) for sibling, reply in enumerate(completions)))
+    branches = await together(*(act(sibling, reply) for sibling, reply in enumerate(completions)))
     return [branch for branch in branches if branch is not None]

@@ -1,0 +1,72 @@
+"""Listens on a socket as a vLLM server does and forgets everything when it ends: for tests of who starts and ends it.
+
+The real server takes half a minute to start. Here a process of the standard library takes its command line, answers
+health checks, and loads adapters by name. POST /break makes it refuse from then on without ending, POST /hang lets it
+answer nothing more.
+"""
+
+import json
+import socketserver
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+LOADED: dict[str, str] = {}
+BROKEN, HUNG = threading.Event(), threading.Event()
+
+
+class Handler(BaseHTTPRequestHandler):
+    def address_string(self) -> str:  # a socket of the file system has none
+        return ""
+
+    def answer(self, status: int, body: object) -> None:
+        raw = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def do_GET(self) -> None:
+        if HUNG.is_set():
+            threading.Event().wait()
+        if BROKEN.is_set():
+            self.answer(503, {"error": {"message": "the engine is dead"}})
+        elif self.path == "/v1/models":
+            cards = [{"id": name, "root": path} for name, path in LOADED.items()]
+            self.answer(200, {"data": [{"id": "base"}, *cards]})
+        else:
+            self.answer(200, {})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        name = body.get("lora_name") if isinstance(body, dict) else None
+        if self.path == "/break":
+            BROKEN.set()
+        elif self.path == "/hang":
+            HUNG.set()
+        elif self.path == "/v1/load_lora_adapter":
+            if name in LOADED:
+                self.answer(400, {"error": {"message": f"{name} has already been loaded"}})
+                return
+            if not Path(body["lora_path"]).is_dir():
+                self.answer(404, {"error": {"message": f"no adapter in {body['lora_path']}"}})
+                return
+            LOADED[name] = body["lora_path"]
+        elif LOADED.pop(name, None) is None:
+            self.answer(404, {"error": {"message": f"{name} cannot be found"}})
+            return
+        self.answer(200, {})
+
+
+class Listener(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+
+
+if __name__ == "__main__":
+    if "--ValueError" in sys.argv:
+        sys.exit("ValueError: an option that vLLM does not know")
+    worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    Listener(sys.argv[sys.argv.index("--uds") + 1], Handler).serve_forever()

@@ -1,0 +1,246 @@
+"""Server processes: who starts them, when they are started again, and that none of them outlives its run."""
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from at_grpo.inference import server as watching
+from at_grpo.inference.base import SamplerError
+from at_grpo.inference.endpoint import UNIX, Endpoint
+from at_grpo.inference.plan import ServerPlan
+from at_grpo.inference.publishing import load_adapter
+from at_grpo.inference.server import Server
+from tests.architecture.paths import ROOT
+from tests.scale import scaled
+from tests.trainer.inference import listener, processes
+
+LIMIT_S = 60.0  # a watchdog
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "POLL_S", 0.02)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> ServerPlan:
+    """Starts `listener` where vLLM would be."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{listener.__file__}" "$@"\n')
+    python.chmod(0o755)
+    return ServerPlan("model", "float32", 64, policies=2, max_rank=8, python=str(python))
+
+
+@pytest.fixture
+def start(plan: ServerPlan, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    servers: list[Server] = []
+
+    def start(restarts: int = 3, **options: object) -> Server:
+        servers.append(Server(replace(plan, options=options), tmp_path / "log", restarts=restarts))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def folder_of(server: Server) -> Path:
+    return Path(server.endpoint.url.removeprefix(UNIX)).parent
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < deadline, "watchdog"
+        time.sleep(0.02)
+
+
+def kill(server: Server, number: int = signal.SIGKILL) -> None:
+    """A signal to the server's own process, when it is there."""
+    wait_for(lambda: processes.leaders(folder_of(server)))
+    (leader,) = processes.leaders(folder_of(server))
+    os.kill(leader, number)
+    wait_for(lambda: leader not in processes.leaders(folder_of(server)))
+
+
+def loaded(endpoint: Endpoint) -> set[str]:
+    models = asyncio.run(endpoint.get("/v1/models"))["data"]
+    return {entry["id"] for entry in models} - {"base"}
+
+
+def test_a_server_ends_with_its_workers_and_its_folder_when_it_is_closed(start: Callable[..., Server]) -> None:
+    server = start()
+    server.wait_ready()
+    folder = folder_of(server)
+    assert len(processes.of(folder)) == 2, "the server and its worker"
+    server.close()
+    server.close()
+    assert not processes.of(folder)
+    assert not folder.exists()
+
+
+def test_a_server_that_dies_is_started_again_and_prepared_before_it_takes_requests(
+    start: Callable[..., Server], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """UC-143."""
+    server = start()
+    server.wait_ready()
+
+    def prepare(endpoint: Endpoint) -> None:
+        time.sleep(0.3)  # requests that came before the adapter would be answered without it
+        asyncio.run(load_adapter(endpoint, "tool-v1", tmp_path, gated=False))
+
+    server.prepare = prepare
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            kill(server)
+            assert loaded(server.endpoint) == {"tool-v1"}
+            assert len(processes.of(folder_of(server))) == 2, "nothing is left of the one before"
+    assert caplog.text.count("was ended by SIGKILL") == 2
+
+
+def test_a_server_that_runs_on_and_refuses_is_started_again(
+    start: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """vLLM's front process may hang when its engine has died."""
+    monkeypatch.setattr(watching, "HEALTH_S", 0.1)
+    server = start()
+    server.wait_ready()
+    before = processes.leaders(folder_of(server))
+    asyncio.run(server.endpoint.post("/break", {}))
+    wait_for(lambda: processes.leaders(folder_of(server)) not in ([], before))
+    assert loaded(server.endpoint) == set()
+
+
+def test_a_server_that_is_busy_is_left_alone(start: Callable[..., Server], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "HEALTH_S", 0.05)
+    server = start()
+    server.wait_ready()
+    before = processes.leaders(folder_of(server))
+    asyncio.run(server.endpoint.post("/hang", {}))
+    time.sleep(10 * watching.HEALTH_S)
+    assert processes.leaders(folder_of(server)) == before
+
+
+def test_when_the_restarts_are_used_up_requests_fail_with_the_reason_and_the_remedy(
+    start: Callable[..., Server],
+) -> None:
+    """UC-143."""
+    server = start(restarts=1)
+    server.wait_ready()
+    kill(server)
+    assert loaded(server.endpoint) == set()
+    kill(server)
+    with pytest.raises(SamplerError, match=r"ended by SIGKILL; its log is .*inference\.restarts"):
+        asyncio.run(server.endpoint.get("/v1/models"))
+
+
+def test_whatever_goes_wrong_while_a_server_is_prepared_reaches_those_who_wait(start: Callable[..., Server]) -> None:
+    server = start()
+    server.wait_ready()
+
+    def prepare(endpoint: Endpoint) -> None:
+        raise ZeroDivisionError("no adapter to load")
+
+    server.prepare = prepare
+    kill(server)
+    with pytest.raises(SamplerError, match="no adapter to load"):
+        asyncio.run(server.endpoint.get("/v1/models"))
+
+
+def test_a_server_that_does_not_start_is_not_tried_again_and_its_reason_is_told(start: Callable[..., Server]) -> None:
+    server = start(ValueError=True)
+    with pytest.raises(SamplerError, match=r"ended with status 1 \(ValueError: an option that vLLM does not know\)"):
+        server.wait_ready()
+    assert not processes.of(folder_of(server))
+
+
+def test_several_servers_at_once_do_not_get_into_each_others_way(start: Callable[..., Server]) -> None:
+    """UC-145: no port is chosen, so none can be taken."""
+    for _ in range(scaled(fast=1, long=20)):
+        servers = [start() for _ in range(4)]
+        for server in servers:
+            server.wait_ready()
+        assert len({server.endpoint.url for server in servers}) == 4
+        for server in servers:
+            server.close()
+
+
+def test_a_server_closed_while_it_is_restarted_leaves_nothing(start: Callable[..., Server]) -> None:
+    for pause_s in scaled(fast=(0.0, 0.3), long=(0.0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0)):
+        server = start()
+        server.wait_ready()
+        folder = folder_of(server)
+        kill(server)
+        time.sleep(pause_s)
+        server.close()
+        assert not processes.of(folder)
+        assert not folder.exists()
+
+
+# ---- the end of a run that ends nothing itself
+
+RUN = """
+import sys, time
+from pathlib import Path
+from at_grpo.inference.plan import ServerPlan
+from at_grpo.inference.server import Server
+server = Server(ServerPlan("model", "float32", 64, 2, 8, python=sys.argv[1]), Path(sys.argv[2]))
+server.wait_ready()
+print(server.endpoint.url, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_a_run_that_is_killed_leaves_no_server_no_worker_and_no_folder(
+    plan: ServerPlan, tmp_path: Path, number: int
+) -> None:
+    paths = os.pathsep.join(str(ROOT / part) for part in (".", "trainer"))
+    run = subprocess.Popen(
+        [sys.executable, "-c", RUN, plan.python, str(tmp_path / "log")],
+        env=os.environ | {"PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None
+    folder = Path(run.stdout.readline().strip().removeprefix(UNIX)).parent
+    assert len(processes.of(folder)) == 2
+    run.send_signal(number)
+    run.wait()
+    run.stdout.close()
+    wait_for(lambda: not processes.of(folder) and not folder.exists())
+
+
+def test_a_server_does_not_outlive_its_keeper(start: Callable[..., Server]) -> None:
+    server = start(restarts=0)
+    server.wait_ready()
+    folder = folder_of(server)
+    (leader,) = processes.leaders(folder)
+    os.kill(processes.parent(leader), signal.SIGKILL)
+    wait_for(lambda: leader not in processes.leaders(folder))
+
+
+@pytest.mark.system  # for the seconds that it takes
+def test_a_server_that_ignores_the_request_to_end_is_killed(start: Callable[..., Server]) -> None:
+    """A stopped process takes no SIGTERM."""
+    server = start()
+    server.wait_ready()
+    folder = folder_of(server)
+    for process in processes.of(folder):
+        os.kill(process, signal.SIGSTOP)
+    closing = threading.Thread(target=server.close)
+    closing.start()
+    closing.join(LIMIT_S)
+    assert not closing.is_alive()
+    assert not processes.of(folder)

@@ -1,0 +1,115 @@
+"""How vLLM servers are started: their command lines and environments. Needs neither vLLM nor torch."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from at_grpo.config import TrainConfig
+from at_grpo.placement import VISIBLE, Placement
+
+BASE = "base"  # what servers call the model without an adapter
+# Adapters come and go while it runs; and its own statistics would ask the network.
+_ENVIRONMENT = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_DO_NOT_TRACK": "1"}
+_CPU_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+# A request with a seed whose prompt is read in chunks ends vLLM 0.31 on the CPU ("CPU Generator does not use offset").
+CPU_OPTIONS: Mapping[str, object] = {"no-enable-chunked-prefill": True}
+LORA_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # the bounds that vLLM 0.31 knows
+SHARED = 0.5  # of a GPU's memory, where the trainer has the same one; vLLM alone would take nine tenths
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPlan:
+    """What a server is started with.
+
+    Attributes:
+        model: folder or hub id of the base model.
+        dtype: of its weights.
+        max_model_len: longest prompt and reply together, in tokens.
+        policies: how many adapters are published; their versions change places while both are loaded.
+        max_rank: largest rank among them.
+        gpus: the devices it may use, as `CUDA_VISIBLE_DEVICES` names them; empty for the CPU.
+        python: the interpreter that has vLLM.
+        options: further command line options, name -> value; True for a flag.
+    """
+
+    model: str
+    dtype: str
+    max_model_len: int
+    policies: int
+    max_rank: int
+    gpus: tuple[str, ...] = ()
+    python: str = sys.executable
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def slots(self) -> int:
+        """Adapters on the device at once: two versions of each policy, and room for the probe's."""
+        return 2 * self.policies + 2
+
+    @property
+    def lora_rank(self) -> int:
+        """The smallest bound on ranks that holds all policies'."""
+        return next(rank for rank in LORA_RANKS if rank >= self.max_rank)
+
+    def command(self, address: Sequence[str]) -> list[str]:
+        """The command line, with the options that say where to listen."""
+        options: dict[str, object] = {
+            "model": self.model,
+            "served-model-name": BASE,
+            "dtype": self.dtype,
+            "max-model-len": self.max_model_len,
+            "enable-lora": True,
+            "max-loras": self.slots,
+            "max-cpu-loras": 2 * self.slots,
+            "max-lora-rank": self.lora_rank,
+            "logprobs-mode": "processed_logprobs",
+            "return-tokens-as-token-ids": True,
+            "generation-config": "vllm",
+            **({} if self.gpus else CPU_OPTIONS),
+            **({"tensor-parallel-size": len(self.gpus)} if len(self.gpus) > 1 else {}),
+            **self.options,
+        }
+        words = [self.python, "-m", "vllm.entrypoints.openai.api_server", *address]
+        for name, value in options.items():
+            if value is not False:
+                words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        return words
+
+    def environment(self) -> dict[str, str]:
+        """The environment of the process."""
+        environment = {**os.environ, **_ENVIRONMENT}
+        if self.gpus:
+            environment[VISIBLE] = ",".join(self.gpus)
+        else:
+            environment = {**_CPU_ENVIRONMENT, **environment}
+        return environment
+
+
+def server_plans(config: TrainConfig, source: str, placement: Placement) -> tuple[ServerPlan, ...]:
+    """How the servers of a run are started.
+
+    Args:
+        config: of the run.
+        source: folder or hub id of the base model.
+        placement: which GPUs they get.
+    """
+    section = config.inference
+    return tuple(
+        ServerPlan(
+            model=source,
+            dtype=config.model.dtype,
+            max_model_len=longest(config),
+            policies=len(config.policies),
+            max_rank=max(policy.rank for policy in config.policies.values()),
+            gpus=gpus,
+            python=section.python or sys.executable,
+            options={**({"gpu-memory-utilization": SHARED} if placement.shares(number) else {}), **section.options},
+        )
+        for number, gpus in enumerate(placement.servers)
+    )
+
+
+def longest(config: TrainConfig) -> int:
+    """Tokens of the longest prompt and reply together."""
+    return config.rollout.max_prompt_tokens + max(role.max_tokens for role in config.roles.values())

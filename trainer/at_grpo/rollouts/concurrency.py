@@ -1,0 +1,66 @@
+"""Work that runs at once and ends together: as tasks of one event loop, or as an event loop beside the caller."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+CLOSE_S = 60.0  # how long a cancelled loop may take: steps that run in threads can't be cancelled, only waited for
+
+
+async def together(*work: Coroutine[Any, Any, T]) -> list[T]:
+    """The results, in order. Where one fails or the caller is cancelled, the others are cancelled and waited for:
+    `asyncio.gather` would leave them running.
+
+    Raises:
+        BaseException: the first failure, as it is.
+    """
+    failure: BaseException | None = None
+    tasks: list[asyncio.Task[T]] = []
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in work]
+    except BaseExceptionGroup as failures:
+        failure = failures.exceptions[0]
+    if failure is not None:
+        raise failure  # out here, so that its own cause stays what it is
+    return [task.result() for task in tasks]
+
+
+class Background:
+    """A coroutine on an event loop and a thread of its own. It must tell of its failures by itself."""
+
+    def __init__(self, main: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        """Start it."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(main,), name=name, daemon=True)
+        self._thread.start()
+        self._started.wait()
+
+    def _run(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        asyncio.run(self._cancellable(main))
+
+    async def _cancellable(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.create_task(main())
+        self._started.set()
+        await asyncio.wait([self._task])
+        if not self._task.cancelled():
+            self._task.exception()  # told by then; asyncio would log it as forgotten
+
+    def close(self) -> None:
+        """Cancel what still runs, and wait until nothing does.
+
+        Raises:
+            TimeoutError: a step in a thread does not end.
+        """
+        if self._loop is not None and self._task is not None:
+            with suppress(RuntimeError):  # the loop has ended by itself
+                self._loop.call_soon_threadsafe(self._task.cancel)
+        self._thread.join(CLOSE_S)
+        if self._thread.is_alive():
+            raise TimeoutError(f"{self._thread.name}: a step that blocks did not end within {CLOSE_S:g} s")
