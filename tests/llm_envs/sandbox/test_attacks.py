@@ -7,7 +7,8 @@ import pytest
 from llm_envs.sandbox import docker, locked, native, unsafe
 from llm_envs.sandbox.base import Program, Sandbox, Status
 from llm_envs.sandbox.locked import LockedSandbox
-from tests.llm_envs.sandbox.attacks import ATTACKS, PRELUDE, Attack
+from tests.llm_envs.sandbox.attack import PRELUDE, Attack
+from tests.llm_envs.sandbox.attacks import ATTACKS
 from tests.llm_envs.sandbox.conftest import MARKS
 from tests.llm_envs.sandbox.target import Target
 from tests.scale import scaled
