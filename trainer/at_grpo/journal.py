@@ -141,13 +141,21 @@ def _read(path: Path, header: str) -> tuple[list[Played], int]:
             return [], 0
         played, size = [], file.tell()
         for line in file:
-            try:
-                played.append(from_json(line))
-            except ValueError as error:
-                logger.info("%s: the end is torn after %d instances (%s)", path, len(played), error)
+            instance = _instance(line)
+            if instance is None:
+                logger.info("%s: is torn after %d instances", path, len(played))
                 break
+            played.append(instance)
             size += len(line)
     return played, size
+
+
+def _instance(line: bytes) -> Played | None:
+    """The instance of a line, None where the line is torn."""
+    try:
+        return from_json(line) if line.endswith(b"\n") else None
+    except ValueError:
+        return None
 
 
 def _version(path: Path) -> int:
