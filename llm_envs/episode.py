@@ -57,6 +57,8 @@ class Episode:
         start: the full state as text before the first turn.
         returns: agent -> sum of its rewards.
         error: what failed, where `ending` is `error`.
+        sample: which time the instance was played, from 0.
+        id: unique within the file that holds the record, where its writer names records.
     """
 
     env: str
@@ -70,6 +72,8 @@ class Episode:
     ending: Ending
     options: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
+    sample: int = 0
+    id: str = ""
 
     def to_json(self) -> str:
         """One line of JSON, keys in a fixed order."""

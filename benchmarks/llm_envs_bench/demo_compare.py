@@ -11,8 +11,8 @@ from rich.console import Console
 
 from llm_envs_bench.demo import AFTER, BEFORE, comparison_rows, evaluate_rows
 from llm_envs_bench.metrics import summarise
+from llm_envs_bench.plan import versions
 from llm_envs_bench.report import Grid, leaderboard
-from llm_envs_bench.spec import versions
 from llm_envs_bench.store import Run
 from llm_envs_bench.training import TrainedRun, train
 

@@ -22,8 +22,7 @@ def no_key_and_no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key of whoever runs the tests is used; the client's back-off between retries is cut to nothing."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
-    monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.001)
+    monkeypatch.setattr("llm_envs_bench.agents.retries.FIRST_WAIT_S", 0.0)
 
 
 def ask(server: Endpoint, out: Path, *, instances: int = 1, sampling: Sampling | None = None, **options: Any) -> Run:
@@ -122,7 +121,7 @@ def test_an_empty_reply_or_a_refusal_is_the_models_own_doing(message: dict[str, 
 def test_a_refusal_that_no_retry_mends_stops_the_run_at_once(status: int, tmp_path: Path) -> None:
     with (
         endpoint(lambda number, request: Reply({"error": {"message": "no such model"}}, status)) as server,
-        pytest.raises(UsageError, match=rf"HTTP {status}, .*no such model.* OPENAI_API_KEY"),
+        pytest.raises(UsageError, match=rf"HTTP {status}: .*no such model.* OPENAI_API_KEY"),
     ):
         ask(server, tmp_path, instances=50, concurrency=1)
     assert len(server.requests) == 1

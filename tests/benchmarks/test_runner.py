@@ -14,6 +14,7 @@ import pytest
 from llm_envs.core.errors import UsageError
 from llm_envs.episode import Ending, Episode
 from llm_envs_bench.metrics import summarise
+from llm_envs_bench.plan import RunPlan
 from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import RunSpec, Sampling
 from llm_envs_bench.store import load_run
@@ -73,9 +74,9 @@ def test_episodes_are_stored_by_instance_whatever_the_concurrency(play: Play, tm
 def test_the_run_says_what_was_run(play: Play, tmp_path: Path) -> None:
     run = play("oracle")
     written = json.loads((tmp_path / "oracle" / "run.json").read_text())
-    assert written["spec"]["agents"] == {"scout": "oracle", "walker": "oracle"}
+    assert written["specs"][0]["agents"] == {"scout": "oracle", "walker": "oracle"}
     assert written["versions"]["llm-envs"]
-    assert written["hash"] == run.spec.hash
+    assert written["hash"] == RunPlan((run.spec,)).hash
     other = RunSpec(env=corridor.ENV_ID, agents=run.spec.agents, instances=6, sampling=Sampling(temperature=0.0))
     assert other.hash != run.spec.hash, "negative control: another temperature is another run"
     assert load_run(tmp_path / "oracle") == run
@@ -143,7 +144,7 @@ def test_a_run_killed_and_resumed_ends_with_the_bytes_of_a_straight_one(tmp_path
         assert process.wait() != 0
         assert so_far <= lines_in(broken / "episodes.jsonl") < 120
     assert start_evaluation(broken, 0).wait() == 0
-    assert {path.name for path in broken.iterdir()} == {"run.json", "episodes.jsonl"}
+    assert {path.name for path in broken.iterdir()} == {"run.json", "episodes.jsonl", "timing.jsonl"}
     for name in ("run.json", "episodes.jsonl"):
         assert (broken / name).read_bytes() == (straight / name).read_bytes()
 

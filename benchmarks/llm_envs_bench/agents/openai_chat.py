@@ -2,53 +2,147 @@
 
 import asyncio
 import os
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from llm_envs.core.errors import UsageError
 from llm_envs.core.messages import to_messages
-from llm_envs.players import Env
+from llm_envs.players import Env, Player
+from llm_envs_bench.agents.base import PlainAgent
 from llm_envs_bench.agents.errors import AgentError
-from llm_envs_bench.spec import Sampling
+from llm_envs_bench.agents.retries import Patience, ask
+from llm_envs_bench.attempts import Event, Usage
+from llm_envs_bench.spec import EpisodeKey
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import APIError, AsyncOpenAI
 
 KEY = "OPENAI_API_KEY"
-RETRIES = 5  # by the client itself, with backoff and `Retry-After`: on 429, 5xx, time-outs, conflicts, lost connections
-TIMEOUT = 120.0  # seconds a request
+URL = "OPENAI_BASE_URL"
+NEVER = {401, 403, 404}  # no retry mends a wrong key, URL or name of a model
+LIMITS = ("max_tokens", "max_completion_tokens")  # names of one parameter; OpenAI's newer models refuse the first
 
 
-class OpenAIPlayer:
-    """Answers an observation with one chat completion.
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is asked.
 
-    The model sees the observation and nothing of the environment. An empty reply or one cut at `max_tokens` is the
-    model's own doing and is passed on as it is.
+    Attributes:
+        model: its name there.
+        url: base URL; None for OpenAI's own (or `OPENAI_BASE_URL`).
+        key_variable: the environment variable with the key. The key itself is nowhere else, and never on the disk.
     """
 
-    def __init__(self, name: str, *, model: str, url: str | None, sampling: Sampling) -> None:
+    model: str
+    url: str | None
+    key_variable: str = KEY
+
+    @property
+    def base_url(self) -> str | None:
+        return self.url or os.environ.get(URL)
+
+    @property
+    def key(self) -> str | None:
+        return os.environ.get(self.key_variable)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    text: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    events: tuple[Event, ...]
+
+
+class OpenAIAgent(PlainAgent):
+    """A served model. Its players see their observations and nothing of the environment."""
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: Endpoint,
+        *,
+        temperature: float | None,
+        max_tokens: int | None,
+        patience: Patience,
+    ) -> None:
         """Check what can be checked before the first episode.
 
         Args:
             name: the specification, for records.
-            model, url: what to ask where; without a URL, OpenAI's (or `OPENAI_BASE_URL`).
-            sampling: None fields are left to the server.
+            endpoint: what to ask where.
+            temperature, max_tokens: None leaves them to the server.
+            patience: how long a reply is waited for.
 
         Raises:
-            UsageError: the `openai` package is missing, or there is no key for OpenAI's own endpoint.
+            UsageError: the `openai` package is missing, there is no key for OpenAI's own endpoint, or one in the URL.
         """
         self.name = name
-        self._model = model
-        self._url = url or os.environ.get("OPENAI_BASE_URL")
-        given = {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens}
-        self._parameters = {key: value for key, value in given.items() if value is not None}
+        self.model = endpoint.model
+        self._endpoint = endpoint
+        self._parameters = {} if temperature is None else {"temperature": temperature}
+        self._max_tokens = max_tokens
+        self._limit = LIMITS[0]
+        self._patience = patience
         self._client: AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        _check(name, endpoint)
+
+    def enter(self, key: EpisodeKey) -> Player:
+        """See `Agent`."""
+        return OpenAIPlayer(self.name, self)
+
+    async def aclose(self) -> None:
+        """Let go of the connections."""
+        if self._client is not None:
+            await self._client.close()
+        self._client = self._loop = None
+
+    async def ask(self, observation: str, events: Counter[str]) -> _Reply:
+        """One reply, after as many tries as it takes."""
+        return await ask(lambda: self._request(observation), self._patience, events)
+
+    async def _request(self, observation: str) -> _Reply:
+        """One try. Raises `AgentError` where the endpoint gave no reply, `UsageError` where it never will."""
+        from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
+
+        create: Any = self._client_here().chat.completions.create
+        limit = {} if self._max_tokens is None else {self._limit: self._max_tokens}
         try:
-            import openai  # noqa: F401  a missing extra is told before the first episode
-        except ImportError as error:
-            raise UsageError(f"agent={name!r}: needs the openai package; pip install 'llm-envs[bench]'.") from error
-        if self._url is None and KEY not in os.environ:
-            raise UsageError(f"agent={name!r}: needs a key in {KEY}, or the URL of another endpoint: openai:MODEL@URL.")
+            completion = await create(model=self.model, messages=to_messages(observation), **self._parameters, **limit)
+        except APITimeoutError as error:
+            raise AgentError(Event.TIMEOUT, self._shown(error)) from error
+        except APIConnectionError as error:
+            raise AgentError(Event.CONNECTION, f"{self._shown(error)} {error.__cause__!r}") from error
+        except APIStatusError as error:
+            if error.status_code == 400 and limit and self._limit == LIMITS[0] and LIMITS[1] in str(error):
+                self._limit = LIMITS[1]
+                return await self._request(observation)
+            raise self._refused(error.status_code, error, error.response.headers.get("retry-after")) from error
+        except (APIError, ValueError) as error:  # ValueError: a body that is no JSON
+            raise AgentError(Event.BAD_JSON, f"{type(error).__name__}: {self._shown(error)}") from error
+        return _read(completion)
+
+    def _refused(self, status: int, error: "APIError", retry_after: str | None) -> Exception:
+        message = f"HTTP {status}: {self._shown(error)}"
+        if status in NEVER:
+            where = self._endpoint.base_url or "OpenAI"
+            return UsageError(
+                f"agent={self.name!r}: {where} refused: {message}. Check the model's name, the URL (it usually ends on "
+                f"/v1) and the key in {self._endpoint.key_variable}."
+            )
+        event = Event.REJECTED
+        if status == 429:
+            event = Event.RATE_LIMITED
+        elif status >= 500:
+            event = Event.SERVER_ERROR
+        return AgentError(event, message, _seconds(retry_after))
+
+    def _shown(self, error: Exception) -> str:
+        """The error's text without the key, which some servers repeat."""
+        text, key = getattr(error, "message", str(error)), self._endpoint.key
+        return text.replace(key, "[key]") if key else text
 
     def _client_here(self) -> "AsyncOpenAI":
         """The client of the running event loop: its connections belong to the loop that opened them."""
@@ -56,35 +150,71 @@ class OpenAIPlayer:
 
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
-            # Local servers ask for no key but the client insists on one.
-            key = os.environ.get(KEY, "none")
-            self._client = AsyncOpenAI(api_key=key, base_url=self._url, max_retries=RETRIES, timeout=TIMEOUT)
+            self._client = AsyncOpenAI(
+                api_key=self._endpoint.key or "none",  # local servers ask for no key but the client insists on one
+                base_url=self._endpoint.base_url,
+                max_retries=0,  # retries are ours, and counted
+                timeout=self._patience.timeout_s,
+            )
             self._loop = loop
         return self._client
 
+
+@dataclass(slots=True)
+class OpenAIPlayer:
+    """Answers an observation with one chat completion.
+
+    An empty reply or one cut at its limit is the model's own doing and is passed on as it is.
+    """
+
+    name: str
+    agent: OpenAIAgent
+    usage: Usage = field(default_factory=Usage)
+
     async def act(self, env: Env, agent: str, observation: str) -> str:
         """One reply. Raises `AgentError` where the endpoint gave none, `UsageError` where it never will."""
-        from openai import APIError, APIStatusError
-
-        request: Any = self._client_here().chat.completions.create
+        events: Counter[str] = Counter()
         try:
-            completion = await request(model=self._model, messages=to_messages(observation), **self._parameters)
-        except APIStatusError as error:
-            if error.status_code in {401, 403, 404}:
-                raise UsageError(
-                    f"agent={self.name!r}: {self._url or 'OpenAI'} refused: HTTP {error.status_code}, {error.message}. "
-                    f"Check the model's name, the URL (it usually ends on /v1) and the key in {KEY}."
-                ) from error
-            raise AgentError(f"{self.name}: HTTP {error.status_code}: {error.message}") from error
-        except (APIError, ValueError) as error:  # ValueError: a body that is no JSON
-            raise AgentError(f"{self.name}: {type(error).__name__}: {error}") from error
-        if not getattr(completion, "choices", None):
-            raise AgentError(f"{self.name}: the endpoint answered without choices: {str(completion)[:200]!r}")
-        message = completion.choices[0].message
-        return message.content or message.refusal or ""
+            reply = await self.agent.ask(observation, events)
+        except AgentError:
+            self.usage = Usage(events=dict(events))
+            raise
+        events.update(reply.events)
+        self.usage = Usage(reply.prompt_tokens, reply.completion_tokens, dict(events))
+        return reply.text
 
-    async def aclose(self) -> None:
-        """Let go of the connections."""
-        if self._client is not None:
-            await self._client.close()
-        self._client = self._loop = None
+
+def _check(name: str, endpoint: Endpoint) -> None:
+    try:
+        import openai  # noqa: F401  a missing extra is told before the first episode
+    except ImportError as error:
+        raise UsageError(f"agent={name!r}: needs the openai package; pip install 'llm-envs[bench]'.") from error
+    if endpoint.base_url is None and endpoint.key is None:
+        raise UsageError(
+            f"agent={name!r}: needs a key in {endpoint.key_variable}, or the URL of another endpoint: openai:MODEL@URL."
+        )
+
+
+def _read(completion: Any) -> _Reply:
+    choices = getattr(completion, "choices", None)
+    if not choices or getattr(choices[0], "message", None) is None:
+        raise AgentError(Event.NO_CHOICES, f"the endpoint answered without choices: {str(completion)[:200]!r}")
+    message, usage = choices[0].message, completion.usage
+    text = message.content or message.refusal or ""
+    events = {
+        Event.EMPTY: not text,
+        Event.REFUSAL: not message.content and bool(message.refusal),
+        Event.CUT: choices[0].finish_reason == "length",
+        Event.USAGE_MISSING: usage is None,
+    }
+    return _Reply(
+        text,
+        None if usage is None else usage.prompt_tokens,
+        None if usage is None else usage.completion_tokens,
+        tuple(event for event, happened in events.items() if happened),
+    )
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """`Retry-After` in seconds; a date, which hardly any server sends, is left to the back-off."""
+    return float(retry_after) if retry_after and retry_after.strip().isdigit() else None

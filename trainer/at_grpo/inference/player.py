@@ -1,7 +1,7 @@
 """A policy as a player of whole episodes: for evaluation, benchmarks and a look at what was learned."""
 
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Self
 
 from at_grpo.inference.base import Sampler, SampleRequest, SamplingParams
 from at_grpo.seeds import derive_seed
@@ -42,6 +42,10 @@ class PolicyPlayer:
         self._policy = policy
         self._params = params
         self._seed = seed
+
+    def reseeded(self, seed: int) -> Self:
+        """The same policy with other draws."""
+        return type(self)(self._sampler, self._encoder, self._policy, self._params, seed, name=self.name)
 
     def episode(self) -> AbstractContextManager[None]:
         """Announce an episode that this player takes part in, see `Sampler.episode`."""
