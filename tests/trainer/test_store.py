@@ -1,11 +1,18 @@
 """The experience of one policy version."""
 
+import itertools
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from at_grpo.inference.base import SamplerError
 from at_grpo.samples import Group, GroupKey
-from at_grpo.store import ExperienceStore
+from at_grpo.store import ExperienceStore, StalledError
 from tests.trainer.tiny_trainer import random_samples
 
 
@@ -69,3 +76,81 @@ def test_opening_a_version_drops_what_an_interrupted_one_left() -> None:
     store.open(8)
     assert store.seal() == []
     assert list(store.stream(8)) == []
+
+
+def test_a_group_that_is_there_already_is_refused() -> None:
+    store = filled([0, 1])
+    with pytest.raises(RuntimeError, match=r"instance=1.*is in version 7 already"):
+        store.add([group(7, 1, "tool")])
+
+
+# ---- a version that is followed while it is collected
+
+
+def in_background(job: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=job, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_what_fills_a_micro_batch_can_be_trained_on_before_the_seal_and_the_rest_after_it() -> None:
+    store = filled([])
+    store.add([group(7, 0, "tool")])
+    batches = store.follow(7)
+    first = next(batches)
+    assert (first.role, len(first.samples)) == ("tool", 3)
+    seal = in_background(lambda: (store.add([group(7, 0, "planner")]), store.seal()))
+    rest = [(batch.role, len(batch.samples)) for batch in batches]
+    seal.join()
+    assert sorted(rest) == [("planner", 1), ("planner", 3), ("tool", 1)]
+
+
+@given(order=st.permutations(range(6)), waits=st.lists(st.booleans(), min_size=6, max_size=6), size=st.integers(1, 9))
+def test_every_row_comes_once_in_pure_micro_batches_whatever_the_order_of_arrival(
+    order: list[int], waits: list[bool], size: int
+) -> None:
+    store = ExperienceStore(size)
+    store.open(7)
+    groups = [group(7, instance, role) for instance in order for role in ("tool", "planner")[: 1 + instance % 2]]
+
+    def collect() -> None:
+        for member, wait in zip(groups, itertools.cycle(waits), strict=False):
+            store.add([member])
+            if wait:
+                time.sleep(0.0001)  # lets the other thread look in between
+        store.seal()
+
+    thread = in_background(collect)
+    batches = list(store.follow(7))
+    thread.join()
+    assert all({sample.role for sample in batch.samples} == {batch.role} for batch in batches)
+    assert all(1 <= len(batch.samples) <= size for batch in batches)
+    streamed = [sample for batch in batches for sample in batch.samples]
+    assert sorted(map(repr, streamed)) == sorted(repr(sample) for member in groups for sample in member.samples)
+    assert sorted(map(repr, streamed)) == sorted(repr(sample) for batch in store.stream(7) for sample in batch.samples)
+
+
+def test_the_failure_of_whoever_collects_ends_whoever_trains() -> None:
+    """UC-143: with the very error, also where some rows are left."""
+    store = filled([])
+    store.add([group(7, 0, "tool")])
+    batches = store.follow(7)
+    next(batches)
+    failure = SamplerError("the server is gone")
+    failing = in_background(lambda: store.fail(failure))
+    with pytest.raises(SamplerError) as caught:
+        next(batches)
+    failing.join()
+    assert caught.value is failure
+
+
+def test_a_wait_for_rows_that_never_come_ends_with_the_option_to_look_at() -> None:
+    store = ExperienceStore(micro_batch_size=3, stall_s=0.05)
+    store.open(7)
+    with pytest.raises(StalledError, match=r"version 7: no instance was finished for 0\.05 s \(rollout\.stall_s\)"):
+        next(store.follow(7))
+
+
+def test_only_the_open_version_can_be_followed() -> None:
+    with pytest.raises(RuntimeError, match="version 8 can't be trained on: the store holds version 7, open"):
+        next(filled([0]).follow(8))
