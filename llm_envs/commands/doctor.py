@@ -68,7 +68,7 @@ def findings() -> Iterator[Finding]:
         name, _, detail = line.partition(": ")
         what = f"to hold {name}" if name in HOLDS else f"cage {name}"
         yield Finding(what, not detail.startswith("not available"), detail, needed=False)
-    yield _attempt("sandbox", _run_a_program)
+    yield _attempt("sandbox", run_a_program)
     for env_id in MODULES:
         yield _attempt(env_id, partial(_play_an_episode, env_id))
     for extra, (module, purpose) in EXTRAS.items():
@@ -85,8 +85,9 @@ def _attempt(name: str, check: Callable[[], str]) -> Finding:
         return Finding(name, False, str(error))
 
 
-def _run_a_program() -> str:
-    sandbox = llm_envs.sandbox.get_sandbox("auto")
+def run_a_program(cage: str = "auto") -> str:
+    """See a cage at work. Raises `SandboxError`, or `UsageError` for an unknown one."""
+    sandbox = llm_envs.sandbox.get_sandbox(cage)
     (outcome,) = sandbox.run([Program("print(6 * 7)")])
     if outcome.status is not Status.OK or outcome.stdout.strip() != "42":
         raise SandboxError(f"the cage {sandbox.name!r} gave {outcome}")

@@ -13,6 +13,7 @@ from rich.console import Console
 from at_grpo.batch_plan import BatchPlan, plan_batch
 from at_grpo.config import (
     EnvSection,
+    InferenceSection,
     ModelSection,
     OptimSection,
     PolicySection,
@@ -207,3 +208,44 @@ def test_the_demo_s_dry_run_prints_the_arithmetic_and_the_memory() -> None:
     assert page.count(product) == 2
     assert "runs on " in page
     assert plan_memory(config).base_parameters < 1_000_000
+
+
+# ---- the servers' part
+
+
+def served_page(name: str, *overrides: str) -> str:
+    console = Console(width=100, file=io.StringIO())
+    dry_run(load_config(name, ["inference.backend=vllm", *overrides]), console)
+    page: str = console.file.getvalue()
+    return page
+
+
+def test_every_server_is_shown_with_its_gpus_and_its_command_line() -> None:
+    page = served_page("tiny_cpu", "inference.servers=2", "inference.gpus=[1, 2]")
+    assert "2 vLLM server(s), each with a copy of the base model; the trainer is on GPU 0." in page
+    for number in (0, 1):
+        assert f"server {number}: CUDA_VISIBLE_DEVICES={number + 1} " in page
+    assert page.count("-m vllm.entrypoints.openai.api_server") == 2
+    assert "It takes 0.92 of the memory of each of its GPUs: vLLM's default" in page
+    half = served_page("tiny_cpu", "inference.gpus=[0]", "inference.options={gpu-memory-utilization: 0.4}")
+    assert "It takes 0.4 of the memory" in half
+
+
+def test_servers_that_run_already_are_named_and_none_is_planned() -> None:
+    page = served_page("tiny_cpu", "inference.urls=['http://h:8000']")
+    assert "by the running servers http://h:8000; the run starts none" in page
+    assert "api_server" not in page
+
+
+def test_the_trainer_s_peak_has_no_replies_where_servers_sample(saved_base: Path) -> None:
+    config = with_base(saved_base, instances=5000)
+    served = dataclasses.replace(config, inference=InferenceSection(backend="vllm"))
+    inside, beside = plan_memory(config), plan_memory(served)
+    assert inside.cache == beside.cache > inside.activations + inside.logits
+    assert beside.peak == inside.peak - inside.cache + inside.activations + inside.logits
+
+
+def test_a_slot_holds_an_adapter_of_the_largest_rank_that_the_server_is_started_for(saved_base: Path) -> None:
+    config = with_base(saved_base, dtype="bfloat16")
+    assert {section.rank for section in config.policies.values()} == {4, 8}
+    assert plan_memory(config).slot == 2 * adapter_parameters(base_model(), PolicySection(rank=8))

@@ -43,9 +43,9 @@ def test_servers_get_the_gpus_that_are_named_and_the_trainer_the_first_of_the_ot
 
 
 def test_a_gpu_that_is_not_there_is_refused_with_the_ones_that_are() -> None:
-    with pytest.raises(UsageError, match=r"inference\.gpus=\[2\]: must be among the 2 that this process sees"):
+    with pytest.raises(UsageError, match=r"inference\.gpus=\[2\]: must be among the 2 that are visible"):
         placed(("0", "1"), gpus=(2,))
-    with pytest.raises(UsageError, match=r"inference\.gpus=\[0\]: must be empty: it sees no GPU"):
+    with pytest.raises(UsageError, match=r"inference\.gpus=\[0\]: must be empty: no GPU is visible"):
         placed((), gpus=(0,))
 
 

@@ -1,4 +1,4 @@
-"""The `at-grpo` command line. Only `train` itself imports torch."""
+"""The `at-grpo` command line. Only a command that needs torch imports it, when it is given."""
 
 import argparse
 import json
@@ -10,11 +10,13 @@ from pathlib import Path
 
 from rich.console import Console
 
+from at_grpo import doctor, serve
 from at_grpo.checkpointing import check_same_config, check_unused, latest_checkpoint, read_config
 from at_grpo.config import TrainConfig
 from at_grpo.inference.base import SamplerError
 from at_grpo.loading import CONFIGS, bundled_configs, load_config
 from at_grpo.stopping import InterruptedRun
+from at_grpo.storage import StorageError, telling_when_full
 from llm_envs.core.errors import UsageError
 from llm_envs.sandbox.base import SandboxError
 
@@ -28,19 +30,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     for package, level in (("at_grpo", logging.INFO), ("llm_envs", logging.INFO), ("huggingface_hub", logging.ERROR)):
         logging.getLogger(package).setLevel(level)  # the hub's retries end in one message of ours
     parser = _parser()
-    args, rest = parser.parse_known_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    mark = words.index("--") if "--" in words else len(words)
+    words, foreign = words[:mark], words[mark + 1 :]
+    args, rest = parser.parse_known_args(words)
     overrides = [*getattr(args, "overrides", []), *rest]
     if unknown := [word for word in rest if word.startswith("-")]:
         parser.error(f"unknown option {' '.join(unknown)}")
+    if foreign and args.command != "serve":
+        parser.error(f"{' '.join(foreign)}: only `serve` takes options after --")
     try:
-        return _configs() if args.command == "configs" else _train(args, overrides)
+        return _run(args, overrides, foreign)
     except UsageError as error:
         print(f"at-grpo: {error}", file=sys.stderr)
         return USAGE_ERROR
     except SandboxError as error:
         print(f"at-grpo: the sandbox failed: {error}", file=sys.stderr)
         return FAILURE
-    except SamplerError as error:
+    except (SamplerError, StorageError) as error:
         print(f"at-grpo: {error}", file=sys.stderr)
         return FAILURE
     except InterruptedRun as stop:
@@ -67,7 +74,20 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--dry-run", action="store_true", help="print batch arithmetic and memory, train nothing")
     train.add_argument("overrides", nargs="*", metavar="section.key=value", help="values that win over the file's")
     commands.add_parser("configs", help="list the configurations that come with the package")
+    serve.add_arguments(commands.add_parser("serve", help=serve.HELP, description=serve.HELP))
+    doctor.add_arguments(commands.add_parser("doctor", help=doctor.HELP, description=doctor.HELP))
     return parser
+
+
+def _run(args: argparse.Namespace, overrides: list[str], foreign: list[str]) -> int:
+    match args.command:
+        case "configs":
+            return _configs()
+        case "serve":
+            return serve.run(args, overrides, foreign)
+        case "doctor":
+            return doctor.run(args, overrides)
+    return _train(args, overrides)
 
 
 def _configs() -> int:
@@ -98,7 +118,8 @@ def _train(args: argparse.Namespace, overrides: list[str]) -> int:
     from at_grpo.train import run
 
     disable_progress_bar()  # a bar for each file it reads or writes; the run has one of its own
-    run(config, checkpoint)
+    with telling_when_full(Path(config.run.output_dir)):
+        run(config, checkpoint)
     return 0
 
 

@@ -8,8 +8,9 @@ from rich.table import Table
 
 from at_grpo.batch_plan import BatchPlan, plan_batch
 from at_grpo.config import TrainConfig
+from at_grpo.dry_run_servers import server_lines
 from at_grpo.env_facts import inspect_env
-from at_grpo.memory import MemoryPlan, plan_memory
+from at_grpo.memory import MemoryPlan, plan_memory, show_bytes
 
 
 def dry_run(config: TrainConfig, console: Console) -> None:
@@ -18,8 +19,9 @@ def dry_run(config: TrainConfig, console: Console) -> None:
     console.print(_batch_table(batch))
     for line in _batch_lines(batch, config):
         console.print(line, soft_wrap=True, highlight=False)
-    for line in _memory_lines(plan_memory(config)):
-        console.print(line, soft_wrap=True, highlight=False)
+    memory = plan_memory(config)
+    for line in [*_memory_lines(memory), *server_lines(config, memory)]:
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def _batch_table(batch: BatchPlan) -> Table:
@@ -54,12 +56,14 @@ def _batch_lines(batch: BatchPlan, config: TrainConfig) -> list[str]:
 
 def _memory_lines(memory: MemoryPlan) -> list[str]:
     adapters = ", ".join(f"{name} {count:,}" for name, count in memory.adapter_parameters.items())
+    batch = f"activations {show_bytes(memory.activations)}, logits {show_bytes(memory.logits)}"
+    sampling = f"Sampling, roughly and at most: keys and values {show_bytes(memory.cache)}."
     return [
-        f"Base model {memory.base_parameters:,} parameters: {_size(memory.base)}.",
-        f"Adapters ({adapters} parameters) with gradients and AdamW moments: {_size(memory.adapters)}.",
-        f"A micro-batch, roughly and at most: activations {_size(memory.activations)}, logits {_size(memory.logits)}.",
-        f"Sampling, roughly and at most: keys and values {_size(memory.cache)}.",
-        f"Peak about {_size(memory.peak)}; {_device()}.",
+        f"Base model {memory.base_parameters:,} parameters: {show_bytes(memory.base)}.",
+        f"Adapters ({adapters} parameters) with gradients and AdamW moments: {show_bytes(memory.adapters)}.",
+        f"A micro-batch, roughly and at most: {batch}.",
+        *([] if memory.served else [sampling]),
+        f"Peak {'of the trainer ' if memory.served else ''}about {show_bytes(memory.peak)}; {_device()}.",
     ]
 
 
@@ -68,16 +72,6 @@ def _device() -> str:
 
     if torch.cuda.is_available():
         device = torch.cuda.get_device_properties(0)
-        return f"runs on {device.name} with {_size(device.total_memory)}"
+        return f"runs on {device.name} with {show_bytes(device.total_memory)}"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"runs on the CPU (no CUDA device) with {_size(memory)} of memory"
-
-
-def _size(count: int) -> str:
-    """Bytes in the unit in which people compare memory (powers of 1024)."""
-    value, units = float(count), ("B", "KiB", "MiB", "GiB", "TiB")
-    for unit in units[:-1]:
-        if value < 1024:
-            return f"{value:.3g} {unit}"
-        value /= 1024
-    return f"{value:,.4g} {units[-1]}"
+    return f"runs on the CPU (no CUDA device) with {show_bytes(memory)} of memory"

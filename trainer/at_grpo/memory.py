@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from at_grpo.choices import Dtype
+from at_grpo.choices import Backend, Dtype
 from at_grpo.config import ModelSection, PolicySection, TrainConfig, WarmStartSection
+from at_grpo.inference.plan import lora_bound
 from llm_envs.core.errors import UsageError
 
 ADAPTER_BYTES = 16  # float32: the weight, its gradient, and AdamW's two moments
@@ -28,6 +29,8 @@ class MemoryPlan:
         adapters: their weights, gradients and AdamW moments.
         activations, logits: of one micro-batch.
         cache: keys and values of the replies that are sampled together.
+        slot: an adapter on a server, at the largest rank that it serves and in the base's number format.
+        served: whether servers sample, so that the cache is not the trainer's.
     """
 
     base_parameters: int
@@ -37,11 +40,13 @@ class MemoryPlan:
     activations: int
     logits: int
     cache: int
+    slot: int
+    served: bool
 
     @property
     def peak(self) -> int:
-        """Sampling and training take turns on one device, so the larger of their needs counts."""
-        return self.base + self.adapters + max(self.activations + self.logits, self.cache)
+        """The trainer's. In process, sampling and training take turns, so the larger of their needs counts."""
+        return self.base + self.adapters + max(self.activations + self.logits, 0 if self.served else self.cache)
 
 
 def plan_memory(config: TrainConfig) -> MemoryPlan:
@@ -68,6 +73,8 @@ def plan_memory(config: TrainConfig) -> MemoryPlan:
         activations=rows * tokens * shape.num_hidden_layers * shape.hidden_size * ACTIVATIONS_PER_UNIT * size,
         logits=rows * replies * shape.vocab_size * LOGIT_COPIES * 4,
         cache=together * tokens * shape.num_hidden_layers * 2 * shape.num_key_value_heads * head_size * size,
+        slot=adapter_parameters(skeleton, PolicySection(rank=lora_bound(config.policies.values()))) * size,
+        served=config.inference.backend == Backend.VLLM,
     )
 
 
@@ -121,3 +128,13 @@ def _tiny_skeleton(section: WarmStartSection) -> Any:
     tokenizer = build_tokenizer([words] * 2)
     with torch.device("meta"):
         return build_model(tokenizer, hidden_size=section.hidden_size, layers=section.layers, heads=section.heads)
+
+
+def show_bytes(count: int) -> str:
+    """Bytes in the unit in which people compare memory (powers of 1024)."""
+    value, units = float(count), ("B", "KiB", "MiB", "GiB", "TiB")
+    for unit in units[:-1]:
+        if value < 1024:
+            return f"{value:.3g} {unit}"
+        value /= 1024
+    return f"{value:,.4g} {units[-1]}"

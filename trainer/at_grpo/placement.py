@@ -52,7 +52,7 @@ def place(section: InferenceSection, visible: tuple[str, ...]) -> Placement:
     """
     absent = [gpu for gpu in section.gpus if gpu >= len(visible)]
     if absent:
-        seen = f"among the {len(visible)} that this process sees, counted from 0" if visible else "empty: it sees no GPU"
+        seen = f"among the {len(visible)} that are visible, counted from 0" if visible else "empty: no GPU is visible"
         raise UsageError(
             f"inference.gpus={list(section.gpus)}: must be {seen}. See `nvidia-smi`, {VISIBLE}, and whether "
             "torch is a CUDA build (`at-grpo doctor`)."

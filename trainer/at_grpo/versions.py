@@ -23,12 +23,13 @@ FIX = "pip install 'llm-envs[train]' installs versions that work together"
 
 def check_versions() -> None:
     """Raise `UsageError`, with one line for each library, where one is missing or outside the tested range."""
-    problems = [problem for name, tested in TESTED.items() if (problem := _problem(name, tested))]
+    problems = [found for name, tested in TESTED.items() if (found := problem(name, tested))]
     if problems:
         raise UsageError("\n".join([*problems, f"{FIX}."]))
 
 
-def _problem(name: str, tested: str) -> str | None:
+def problem(name: str, tested: str) -> str | None:
+    """What is wrong with the installed version of a library; None if nothing."""
     try:
         installed = version(name)
     except PackageNotFoundError:

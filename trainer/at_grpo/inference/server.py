@@ -67,6 +67,18 @@ def end(process: "subprocess.Popen[bytes]") -> None:
         process.kill()
 
 
+def refuses(url: str) -> bool:
+    """Whether nobody listens, or whoever listens says that the engine is dead. One that is busy does not refuse."""
+    once = Endpoint(url, timeout_s=HEALTH_S, patience_s=0.0)
+    try:
+        asyncio.run(once.get("/health"))
+    except SilentError:
+        return False
+    except SamplerError:
+        return True
+    return False
+
+
 class Server:
     """One server and the thread that watches it.
 
@@ -125,7 +137,7 @@ class Server:
 
     def _wait_ready(self) -> None:
         deadline = time.monotonic() + self._start_timeout_s
-        while self._refuses():
+        while refuses(self.endpoint.url):
             if self._process.poll() is not None:
                 raise SamplerError(self._obituary())
             if time.monotonic() > deadline:
@@ -134,19 +146,6 @@ class Server:
                     f"(inference.start_timeout_s); its log is {self._log}"
                 )
             time.sleep(POLL_S)
-
-    def _refuses(self) -> bool:
-        """Whether nobody listens, or whoever listens says that the engine is dead. One that is busy does not refuse."""
-        if not (self._folder / "socket").exists():
-            return True
-        once = Endpoint(self.endpoint.url, timeout_s=HEALTH_S, patience_s=0.0)
-        try:
-            asyncio.run(once.get("/health"))
-        except SilentError:
-            return False
-        except SamplerError:
-            return True
-        return False
 
     # ---- watching, on a thread of its own
 
@@ -176,7 +175,7 @@ class Server:
             if self._closing.wait(POLL_S):
                 return False
             if time.monotonic() - looked > HEALTH_S:
-                refusals, looked = (refusals + 1 if self._refuses() else 0), time.monotonic()
+                refusals, looked = (refusals + 1 if refuses(self.endpoint.url) else 0), time.monotonic()
             if refusals == REFUSALS:
                 self._process.terminate()
                 self._process.wait()
