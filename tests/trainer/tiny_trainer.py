@@ -59,11 +59,15 @@ def run_config(folder: Path, **optim: Any) -> TrainConfig:
 def peft_model(config: TrainConfig, *, planted: bool = True) -> PeftModel:
     """Adapters on a tiny base; planted ones have a B that is not zero, so that every tensor has a gradient."""
     model = build_policies(base_model(), config.policies, seed=config.run.seed)
-    if planted:
-        torch.manual_seed(1)
-        for name, parameter in model.named_parameters():
-            if "lora_B" in name:
-                parameter.data.normal_(std=0.05)
+    return plant(model) if planted else model
+
+
+def plant(model: PeftModel) -> PeftModel:
+    """The model, after its adapters' B have become random numbers."""
+    torch.manual_seed(1)
+    for name, parameter in model.named_parameters():
+        if "lora_B" in name:
+            parameter.data.normal_(std=0.05)
     return model
 
 
