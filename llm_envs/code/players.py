@@ -1,4 +1,4 @@
-"""Reference players of the programming environment: oracle, random, and the weak one."""
+"""Reference players of the programming environment: oracle, greedy, random, and the weak one."""
 
 import random
 
@@ -7,15 +7,16 @@ from llm_envs.code.problem import Case, Problem
 from llm_envs.code.state import State
 from llm_envs.core.draws import pick
 
-PLAYERS: tuple[str, ...] = ("oracle", "random", "weak")
+PLAYERS: tuple[str, ...] = ("oracle", "greedy", "random", "weak")
 WEAK_RIGHT = 0.3  # how often the weak player writes a right program or a right case; else a mutant, a wrong case
-SOLVER_CASES = 0.25  # how often a random or weak single agent writes cases instead of a program
+SOLVER_CASES = 0.25  # how often any other single agent than the oracle writes cases instead of a program
 
 
 def reference_reply(player: str, state: State, role: str, most: int, rng: random.Random) -> str:
     """What a reference player says, with at most `most` cases.
 
-    The oracle codes the reference, and tests with the problem's spare cases. The random one prints the output of a
+    The oracle codes the reference, and tests with the problem's spare cases. The greedy one codes what passes the
+    visible tests and no more, a table of them, and tests with their copies. The random one prints the output of a
     visible test whatever it reads, and tests with such an output for the input of another. The weak one is now and then
     an oracle; else it codes a mutant, and tests like the random one.
     """
@@ -25,9 +26,13 @@ def reference_reply(player: str, state: State, role: str, most: int, rng: random
     right = player == "oracle" or (player == "weak" and rng.random() < WEAK_RIGHT)
     problem = state.problem
     if cases:
+        if player == "greedy":
+            return _tags(problem.visible[:most] or _bad_cases(problem, rng))
         return _tags(_good_cases(problem, most) if right else _bad_cases(problem, rng))
     if right:
         code = problem.reference
+    elif player == "greedy":
+        code = _table(problem)
     elif player == "weak" and problem.mutants:
         code = pick(rng, problem.mutants)
     else:
@@ -53,6 +58,19 @@ def _constant(problem: Problem, rng: random.Random) -> str:
     if problem.entry_point is None:
         return f"print({expected!r}, end='')"
     return f"import json\ndef {problem.entry_point}(*arguments):\n    return json.loads({expected!r})"
+
+
+def _table(problem: Problem) -> str:
+    """A program that has learned the visible tests by heart."""
+    known = {case.stdin: case.expected for case in problem.visible}
+    if problem.entry_point is None:
+        return f"import sys\nprint({known!r}.get(sys.stdin.read(), '0'), end='')"
+    return (
+        f"import json\nKNOWN = {list(known.items())!r}\ndef {problem.entry_point}(*arguments):\n"
+        "    for lines, result in KNOWN:\n"
+        "        if [json.loads(line) for line in lines.splitlines()] == list(arguments):\n"
+        "            return json.loads(result)"
+    )
 
 
 def _tags(cases: tuple[Case, ...]) -> str:

@@ -1,4 +1,4 @@
-r"""Reference players of the math environment: oracle, random, and the weak one that warm-starts tiny models."""
+r"""Reference players of the math environment: oracle, greedy, random, and the weak one that warm-starts tiny models."""
 
 import random
 import re
@@ -10,7 +10,7 @@ from llm_envs.math.state import State
 
 WEAK_RIGHT = 0.3  # how often the weak player gives the right answer; else one that is near it
 NEAR = (-3, -2, -1, 1, 2, 3)
-SOLVER_PROGRAMS = 0.25  # how often a random or weak single agent writes a program instead of an answer
+SOLVER_PROGRAMS = 0.25  # how often any other single agent than the oracle writes a program instead of an answer
 RANDOM_BELOW = 1_000_000  # few questions ask for a number of six digits, so that guessing solves none
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -19,6 +19,11 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 def oracle_answer(question: Question, _rng: random.Random) -> str:
     """The right one."""
     return question.answer
+
+
+def greedy_answer(question: Question, _rng: random.Random) -> str:
+    """The last whole number in the question, which takes no thought."""
+    return (_WHOLE_NUMBER.findall(question.text) or ["0"])[-1]
 
 
 def random_answer(_question: Question, rng: random.Random) -> str:
@@ -37,6 +42,7 @@ def weak_answer(question: Question, rng: random.Random) -> str:
 
 PLAYERS: dict[str, Callable[[Question, random.Random], str]] = {
     "oracle": oracle_answer,
+    "greedy": greedy_answer,
     "random": random_answer,
     "weak": weak_answer,
 }

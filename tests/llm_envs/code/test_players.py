@@ -73,6 +73,15 @@ def test_every_reply_of_a_reference_player_is_valid(player: str, style: str, rol
     assert kinds == ({Script} if player == "oracle" and roles == "single" else {Script, Cases})
 
 
+@pytest.mark.parametrize("style", PROBLEMS)
+def test_the_greedy_coder_passes_the_visible_tests_and_no_more(style: str, sandbox: Sandbox) -> None:
+    task = CodeTask()
+    reply = task.reference("greedy", task.load(PROBLEMS[style]), "coder", random.Random(0))
+    judgement = judge(PROBLEMS[style], reply.removeprefix("```python\n").removesuffix("\n```"), sandbox)
+    assert set(judgement.visible) == {"pass"}
+    assert "pass" not in judgement.hidden
+
+
 def test_spare_cases_are_neither_shown_nor_hidden_and_few() -> None:
     for family in FAMILIES:
         problem = CodeTask(families=family).instance(Split.TRAIN, 0).problem

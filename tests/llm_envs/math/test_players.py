@@ -9,7 +9,7 @@ from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split
 from llm_envs.core.tool_use import Script
 from llm_envs.math.families.table import FAMILIES
-from llm_envs.math.players import NEAR, WEAK_RIGHT, weak_answer
+from llm_envs.math.players import NEAR, WEAK_RIGHT, greedy_answer, weak_answer
 from llm_envs.math.question import Question
 from llm_envs.math.task import LEVELS, MathTask
 from llm_envs.play import play
@@ -71,6 +71,13 @@ def test_the_weak_player_is_right_as_often_as_it_says_and_else_near() -> None:
     answers = [weak_answer(question, rng) for _ in range(draws)]
     assert answers.count("42") / draws == pytest.approx(WEAK_RIGHT, abs=0.03)
     assert set(answers) == {"42", *(str(42 + away) for away in NEAR)}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"), [("What is 17 + 25?", "25"), ("How many?", "0"), (f"Halve {'9' * 40}.", "9" * 4)]
+)
+def test_the_greedy_player_answers_the_last_number_that_it_reads(text: str, answer: str) -> None:
+    assert greedy_answer(Question("sum", text, "42"), random.Random(0)) == answer
 
 
 def test_the_weak_player_names_a_digit_where_the_answer_is_no_whole_number() -> None:
