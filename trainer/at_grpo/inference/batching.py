@@ -5,6 +5,7 @@ Who shares a batch depends on the episodes then and not on how long their progra
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,13 +34,34 @@ class _Room:
     """Who is in flight and who waits, on one event loop."""
 
     episodes: set[object] = field(default_factory=set)
-    waiters: list[_Waiter] = field(default_factory=list)
+    waiters: dict[_Waiter, None] = field(default_factory=dict)  # an ordered set
+    waiting: Counter[object] = field(default_factory=Counter)  # episode -> its requests that wait
     changes: int = 0
     settling: bool = False
 
     @property
     def ready(self) -> bool:
-        return bool(self.waiters) and self.episodes <= {waiter.episode for waiter in self.waiters}
+        """Whether every episode waits. It is asked at every change, so it must not look at all of them."""
+        return bool(self.waiters) and len(self.waiting) == len(self.episodes)
+
+    def admit(self, waiter: _Waiter) -> None:
+        self.waiters[waiter] = None
+        if waiter.episode is not None:
+            self.waiting[waiter.episode] += 1
+
+    def withdraw(self, waiter: _Waiter) -> None:
+        if waiter in self.waiters:
+            del self.waiters[waiter]
+            if waiter.episode in self.waiting:
+                self.waiting[waiter.episode] -= 1
+                if not self.waiting[waiter.episode]:
+                    del self.waiting[waiter.episode]
+
+    def empty(self) -> list[_Waiter]:
+        waiters = list(self.waiters)
+        self.waiters.clear()
+        self.waiting.clear()
+        return waiters
 
 
 class BatchingSampler(ABC):
@@ -75,6 +97,7 @@ class BatchingSampler(ABC):
             yield
         finally:
             room.episodes.remove(episode)
+            room.waiting.pop(episode, None)
             _EPISODES.reset(token)
             self._changed(room)  # the others may have waited for this one only
 
@@ -85,13 +108,12 @@ class BatchingSampler(ABC):
         episode = _EPISODES.get({}).get(self)
         future = asyncio.get_running_loop().create_future()
         waiter = _Waiter(request, future, episode if episode in room.episodes else None)
-        room.waiters.append(waiter)
+        room.admit(waiter)
         self._changed(room)
         try:
             return await waiter.future
         finally:
-            if waiter in room.waiters:  # cancelled while it waited
-                room.waiters.remove(waiter)
+            room.withdraw(waiter)  # where it was cancelled
 
     def _room(self) -> _Room:
         return self._rooms.setdefault(asyncio.get_running_loop(), _Room())
@@ -111,8 +133,7 @@ class BatchingSampler(ABC):
             return
         room.settling = False
         if room.ready:
-            waiters, room.waiters = room.waiters, []
-            self._serve(sorted(waiters, key=lambda waiter: _order(waiter.request)))
+            self._serve(sorted(room.empty(), key=lambda waiter: _order(waiter.request)))
 
     def _serve(self, waiters: Sequence[_Waiter]) -> None:
         """Generate for all who wait: the boundary at which any failure becomes the `SamplerError` of each of them."""
