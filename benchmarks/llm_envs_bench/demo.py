@@ -123,8 +123,8 @@ def summary(trained: TrainedRun, runs: Mapping[str, Run], seconds: Mapping[str, 
         "checkpoints": {"before": str(trained.first), "after": str(trained.last)},
         **_with_interval("success_before", before.success),
         **_with_interval("success_after", after.success),
-        "tool_quality_before": before.tool_quality,
-        "tool_quality_after": after.tool_quality,
+        "tool_quality_before": before.tool_quality and before.tool_quality.value,
+        "tool_quality_after": after.tool_quality and after.tool_quality.value,
         "valid_turns_before": _valid_turns(before),
         "valid_turns_after": _valid_turns(after),
     }
@@ -150,7 +150,7 @@ def write_results(
     """Write page, curve, table and summary; name -> file of what was written."""
     files = {"replay": out / "page.html", "table": out / "table.md", "summary": out / "summary.json"}
     game = trained.env.rpartition("/")[2].partition("-")[0].replace("_", " ").capitalize()
-    pair = {name: runs[name] for name in (BEFORE, AFTER)}
+    pair = {name: (runs[name],) for name in (BEFORE, AFTER)}
     write_page(files["replay"], pair, title=f"{game}, before and after training", episodes=SHOWN)
     files["table"].write_text(table(runs).to_markdown(), encoding="utf-8")
     text = json.dumps(summary(trained, runs, seconds), indent=2, ensure_ascii=False) + "\n"
@@ -166,4 +166,4 @@ def _with_interval(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def _valid_turns(row: Summary) -> dict[str, float | None]:
-    return {role: None if share is None else 1 - share for role, share in row.invalid.items()}
+    return {role: None if share is None else 1 - share.value for role, share in row.invalid.items()}

@@ -87,8 +87,8 @@ class Page:
             pass
 
     def evaluate(self, expression: str) -> Any:
-        """The JSON value of a JavaScript expression."""
-        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """The JSON value of a JavaScript expression, waited for where it is a promise."""
+        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 

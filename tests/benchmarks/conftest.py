@@ -11,6 +11,7 @@ from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import RunSpec
 from llm_envs_bench.store import Run
 from tests.benchmarks import corridor
+from tests.benchmarks.chromium import Page, browser_page, find_chromium
 
 Play = Callable[..., Run]
 
@@ -33,3 +34,22 @@ def play(tmp_path: Path) -> Play:
         return evaluate(spec, tmp_path / name, **options)
 
     return run
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    program = find_chromium()
+    if program is None:
+        pytest.skip("no Chromium is installed, so the page is not opened")
+    with browser_page(program, tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+@pytest.fixture
+def page(browser: Page) -> Iterator[Page]:
+    """The browser's page; whatever a test does, nothing may be complained of or loaded from elsewhere."""
+    browser.complaints.clear()
+    browser.requests.clear()
+    yield browser
+    assert browser.complaints == []
+    assert {address.partition(":")[0] for address in browser.requests} <= {"file", "data"}

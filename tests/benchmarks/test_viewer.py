@@ -1,22 +1,25 @@
 """The page replays what was recorded, holds everything itself, and takes no text of a model for markup."""
 
+import base64
 import json
 import re
-from collections.abc import Iterator
+import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llm_envs.core.errors import UsageError
 from llm_envs.episode import Episode
-from llm_envs_bench.agents import build_cast
+from llm_envs_bench.agents import Cast
+from llm_envs_bench.agents.base import PlainAgent
 from llm_envs_bench.runner import evaluate
-from llm_envs_bench.spec import RunSpec
-from llm_envs_bench.store import Run
-from llm_envs_bench.viewer import build_page, write_page
+from llm_envs_bench.spec import EpisodeKey, RunSpec
+from llm_envs_bench.viewer import build_page
 from tests.benchmarks import corridor
-from tests.benchmarks.chromium import Page, browser_page, find_chromium
+from tests.benchmarks.chromium import Page
 from tests.benchmarks.conftest import Play
+from tests.benchmarks.pages import board, count, open_runs, text
 
 ATTACK = "</script><script>window.attacked = true</script><img src=x onerror='window.attacked = true'>"
 
@@ -30,80 +33,59 @@ class Attacker:
         return ATTACK
 
 
-def data_in(page: str) -> dict[str, object]:
+class Attacking(PlainAgent):
+    name = ATTACK
+
+    def enter(self, key: EpisodeKey) -> Attacker:
+        return Attacker()
+
+
+def data_in(page: str) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, flags=re.DOTALL)
     assert found
     return dict(json.loads(found[1]))
+
+
+def unpacked(page: str) -> list[Any]:
+    """The plays of every episode, as the page's script would unpack them."""
+    groups = re.findall(r'<script type="text/plain" id="group-\d+">(.*?)</script>', page)
+    return [plays for group in groups for plays in json.loads(zlib.decompress(base64.b64decode(group)))]
 
 
 # ---- what the file holds
 
 
 def test_the_page_holds_the_episodes_and_nothing_from_elsewhere(play: Play) -> None:
-    page = build_page({"idle": play("idle"), "oracle": play("oracle")}, title="A & B")
-    data = data_in(page)
-    assert len(data["episodes"]) == 6  # type: ignore[arg-type]
+    idle, oracle = play("idle"), play("oracle")
+    page = build_page({"idle": (idle,), "oracle": (oracle,)}, title="A & B")
+    plays = unpacked(page)
+    assert len(data_in(page)["episodes"]) == len(plays) == 6
+    assert plays[2][1]["turns"][-1]["state"] == oracle.episodes[2].turns[-1].state
+    assert plays[2][0]["turns"][0]["saw"] == idle.episodes[2].turns[0].observation
     assert "<title>A &amp; B</title>" in page
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", page)
     assert "default-src 'none'" in page
 
 
 def test_only_so_many_episodes_are_shown(play: Play) -> None:
-    data = data_in(build_page({"oracle": play("oracle")}, title="x", episodes=2))
-    assert [episode["index"] for episode in data["episodes"]] == [0, 1]  # type: ignore[attr-defined]
-    assert data["instances"] == 6
+    data = data_in(build_page({"oracle": (play("oracle"),)}, title="x", episodes=2))
+    assert [index for _, index, _, _ in data["episodes"]] == [0, 1]
+    assert data["total"] == 6
 
 
 def test_a_page_shows_one_run_or_two(play: Play) -> None:
     run = play("oracle")
     with pytest.raises(UsageError, match="runs=3"):
-        build_page({"a": run, "b": run, "c": run}, title="x")
+        build_page({"a": (run,), "b": (run,), "c": (run,)}, title="x")
 
 
 def test_two_runs_without_a_common_instance_are_refused(play: Play, tmp_path: Path) -> None:
     spec = RunSpec(env=corridor.ENV_ID, agents={"scout": "idle", "walker": "idle"}, first=100, instances=3)
     with pytest.raises(UsageError, match="must hold the same instances"):
-        build_page({"a": play("oracle"), "b": evaluate(spec, tmp_path / "b")}, title="x")
+        build_page({"a": (play("oracle"),), "b": (evaluate(spec, tmp_path / "b"),)}, title="x")
 
 
 # ---- in a browser
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium is installed, so the page is not opened")
-    with browser_page(program, tmp_path_factory.mktemp("profile")) as page:
-        yield page
-
-
-@pytest.fixture
-def page(browser: Page) -> Iterator[Page]:
-    """The browser's page; whatever a test does, nothing may be complained of or loaded from elsewhere."""
-    browser.complaints.clear()
-    browser.requests.clear()
-    yield browser
-    assert browser.complaints == []
-    assert {address.partition(":")[0] for address in browser.requests} <= {"file", "data"}
-
-
-def open_runs(page: Page, folder: Path, runs: dict[str, Run], **look: object) -> None:
-    write_page(folder / "page.html", runs, title="Corridor")
-    page.open(folder / "page.html", **look)  # type: ignore[arg-type]
-
-
-def count(page: Page, selector: str) -> int:
-    return int(page.evaluate(f"document.querySelectorAll({json.dumps(selector)}).length"))
-
-
-def text(page: Page, selector: str) -> str:
-    return str(page.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
-
-
-def board(page: Page) -> str:
-    """The state as the drawn board describes itself to a screen reader."""
-    return str(page.evaluate("document.querySelector('svg.board').getAttribute('aria-label')"))
 
 
 @pytest.mark.needs("chromium")
@@ -168,14 +150,17 @@ def test_the_address_leads_back_to_the_same_turn(page: Page, play: Play, tmp_pat
     open_runs(page, tmp_path, {"oracle": run})
     page.press("ArrowDown")
     page.press("ArrowRight")
-    assert page.evaluate("location.hash") == "#instance=1&turn=1"
+    address = page.evaluate("location.hash")
+    assert address == "#episode=corridor-v0/1/0&turn=1"
+    page.evaluate("location.hash = '#episode=corridor-v0/4/0&turn=2'")
+    page.evaluate("openAtHash()")
+    assert (text(page, "#heading"), text(page, "#turn")) == ("Instance 4", "turn 2 of 6")
 
 
 @pytest.mark.needs("chromium")
 def test_a_reply_never_becomes_part_of_the_page(page: Page, tmp_path: Path) -> None:
     spec = RunSpec(env=corridor.ENV_ID, agents={"scout": "idle", "walker": "idle"}, instances=1)
-    cast = build_cast(spec)
-    attacked = type(cast)({"scout": Attacker(), "walker": Attacker()})
+    attacked = Cast({"scout": Attacking(), "walker": Attacking()})
     open_runs(page, tmp_path, {ATTACK: evaluate(spec, tmp_path / "run", cast=attacked)})
     page.press("ArrowRight")
     assert ATTACK in text(page, ".card.current .said")

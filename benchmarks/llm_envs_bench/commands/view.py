@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from llm_envs.core.errors import UsageError
-from llm_envs_bench.store import load_run
-from llm_envs_bench.viewer import write_page
+from llm_envs_bench.plan import RunPlan
+from llm_envs_bench.store import load_plan, load_runs
+from llm_envs_bench.viewer import EPISODES, write_page
 
 HELP = "write an HTML page that replays the episodes of a run"
 
@@ -18,23 +19,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--label", action="append", default=[], metavar="TEXT", help="name of a run, one each, in order"
     )
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
-    parser.add_argument("--episodes", type=int, default=50, metavar="N", help="instances shown at most (default: 50)")
+    parser.add_argument(
+        "--episodes",
+        type=int,
+        default=EPISODES,
+        metavar="N",
+        help=f"shown at most (default: {EPISODES}; what fits into 30 MB)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the page and say where it is."""
-    runs = [load_run(folder) for folder in args.runs]
-    if args.label and len(args.label) != len(runs):
-        raise UsageError(f"label={args.label}: must be one for each of the {len(runs)} runs, in their order.")
-    labels = args.label or [one.spec.label for one in runs]
+    plans = [load_plan(folder) for folder in args.runs]
+    if args.label and len(args.label) != len(plans):
+        raise UsageError(f"label={args.label}: must be one for each of the {len(plans)} runs, in their order.")
+    labels = args.label or [plan.label for plan in plans]
     if len(set(labels)) < len(labels):
         labels = [f"{label} ({folder.name})" for label, folder in zip(labels, args.runs, strict=True)]
-    named = dict(zip(labels, runs, strict=True))
-    write_page(args.out, named, title=args.title or _title(runs[0].spec.env), episodes=args.episodes)
+    named = {label: load_runs(folder) for label, folder in zip(labels, args.runs, strict=True)}
+    write_page(args.out, named, title=args.title or _title(plans[0]), episodes=args.episodes)
     print(args.out)
     return 0
 
 
-def _title(env_id: str) -> str:
-    """`llm_envs/plan_path-v0` -> `Plan path`."""
-    return env_id.rpartition("/")[2].rpartition("-")[0].replace("_", " ").capitalize()
+def _title(plan: RunPlan) -> str:
+    """The suite's name, or the game's: `llm_envs/plan_path-v0` -> `Plan path`."""
+    name = plan.suite or plan.specs[0].env.rpartition("/")[2].rpartition("-")[0]
+    return name.replace("_", " ").capitalize()

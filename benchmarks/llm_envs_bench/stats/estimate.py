@@ -75,7 +75,8 @@ class Clusters:
     @property
     def influences(self) -> Floats:
         """(instances,) what each moves the ratio by, times their number; they sum to 0."""
-        return (self.sums - self.value * self.sizes) / self.sizes.mean()
+        moved: Floats = (self.sums - self.value * self.sizes) / self.sizes.mean()
+        return moved
 
     @property
     def error(self) -> float:
@@ -94,6 +95,11 @@ def group(scores: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
     if not groups:
         raise ValueError("scores: must hold at least one episode")
     return groups
+
+
+def instance_means(scores: Scores) -> dict[int, float]:
+    """Instance -> the mean of its scores; `ValueError` where there is none."""
+    return {instance: sum(values) / len(values) for instance, values in group(scores).items()}
 
 
 def normal_quantile(confidence: float) -> float:

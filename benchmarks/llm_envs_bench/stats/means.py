@@ -8,10 +8,11 @@ import numpy as np
 from llm_envs_bench.stats.estimate import (
     CONFIDENCE,
     Clusters,
+    Counts,
     Estimate,
     Floats,
     Scores,
-    group,
+    instance_means,
     normal_quantile,
     t_quantile,
 )
@@ -23,7 +24,16 @@ def mean(scores: Scores, confidence: float = CONFIDENCE) -> Estimate:
     Every episode weighs the same; the variance is that of a ratio estimator over the clusters' sums, which is the
     ordinary standard error where every instance has one episode.
     """
-    clusters = Clusters.of(scores)
+    return clustered_mean(Clusters.of(scores), confidence)
+
+
+def ratio(counts: Counts, confidence: float = CONFIDENCE) -> Estimate:
+    """How much for each of a whole, e.g. tokens an episode, with the interval of `mean`."""
+    return clustered_mean(Clusters.of_counts(counts), confidence)
+
+
+def clustered_mean(clusters: Clusters, confidence: float = CONFIDENCE) -> Estimate:
+    """`mean` of what is summed up already."""
     value, units, error = clusters.value, len(clusters), clusters.error
     if units < 2:
         return Estimate(value, math.nan, math.nan, units)
@@ -62,14 +72,14 @@ def paired_difference(first: Scores, second: Scores, *, rates: bool, confidence:
     Raises:
         ValueError: runs over different instances.
     """
-    ours, theirs = group(first), group(second)
+    ours, theirs = instance_means(first), instance_means(second)
     if ours.keys() != theirs.keys():
         odd = sorted(ours.keys() ^ theirs.keys())
         raise ValueError(f"the runs must cover the same instances; only one of them has {odd[:10]}")
-    differences = np.array([np.mean(theirs[instance]) - np.mean(ours[instance]) for instance in sorted(ours)])
+    differences = np.array([theirs[instance] - ours[instance] for instance in sorted(ours)])
     clusters = Clusters(differences, np.ones(len(differences)))
     if not rates:
-        return mean(list(enumerate(differences.tolist())), confidence)
+        return clustered_mean(clusters, confidence)
     low, high = _padded_interval(differences, (len(first) + len(second)) / (2 * len(differences)), confidence)
     return Estimate(clusters.value, low, high, len(differences), clusters.error)
 

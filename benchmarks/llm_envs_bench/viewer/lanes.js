@@ -68,7 +68,7 @@ function drawCard(role, turn, current, openSaw, onToggle) {
     "card" + (current ? " current" : ""),
     make("header", "", make("strong", "", turn.agent), make("span", "quiet", `cycle ${turn.cycle + 1}`)),
     turn.invalid === null ? null : make("p", "invalid", make("b", "", "Invalid: "), turn.invalid),
-    turn.said.trim() ? make("pre", "said", turn.said) : make("p", "quiet", "(an empty reply)"),
+    turn.said.trim() ? drawReply(turn.said) : make("p", "quiet", "(an empty reply)"),
     ...drawReward(turn),
     saw,
   );

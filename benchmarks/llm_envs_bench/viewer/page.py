@@ -1,7 +1,7 @@
 """Builds the page: the runs as data, the template, style and script around it."""
 
-import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -9,43 +9,163 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from llm_envs.core.errors import UsageError
-from llm_envs.episode import Episode, Turn
-from llm_envs_bench.metrics import Summary, success_difference, summarise
-from llm_envs_bench.stats import Estimate
+from llm_envs.episode import Ending, Episode
+from llm_envs_bench.metrics import common_instances, success_difference, summarise
+from llm_envs_bench.stats import Estimate, average
 from llm_envs_bench.store import Run
+from llm_envs_bench.viewer.pack import compact, pack
 
 MAX_RUNS = 2  # what fits side by side
-SCRIPTS = ("text.js", "board.js", "lanes.js", "app.js")
+EPISODES = 1_000
+PAGE_BYTES = 30_000_000
+ROOM = 200_000  # for labels, options and the page around them
+SCRIPTS = ("text", "unpack", "grid", "board", "python", "code", "math", "lanes", "index", "app")  # in this order
+Runs = Sequence[Run]  # of one folder, one an entry
 
 
-def write_page(path: Path, runs: Mapping[str, Run], *, title: str, episodes: int = 50) -> None:
+def write_page(path: Path, runs: Mapping[str, Runs], *, title: str, episodes: int = EPISODES) -> None:
     """`build_page` into a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(build_page(runs, title=title, episodes=episodes), encoding="utf-8")
 
 
-def build_page(runs: Mapping[str, Run], *, title: str, episodes: int = 50) -> str:
-    """The page for one run, or for two runs side by side.
+def build_page(runs: Mapping[str, Runs], *, title: str, episodes: int = EPISODES) -> str:
+    """The page for one run, or for two runs side by side; never larger than `PAGE_BYTES`.
 
     Args:
-        runs: label -> run, in the order in which they are shown.
+        runs: label -> the runs of a folder, in the order in which they are shown.
         title: heading of the page.
-        episodes: instances shown at most; the first that every run has scored.
+        episodes: shown at most, the first of each entry in turn; fewer where they would not fit.
 
     Raises:
-        UsageError: no run or more than two, or two runs that share no instance.
+        UsageError: no run or more than two, two runs that share no instance, or one without a scored episode.
     """
     if not 1 <= len(runs) <= MAX_RUNS:
         raise UsageError(f"runs={len(runs)}: a page shows one run, or two side by side.")
-    data = _page_data(runs, episodes)
-    template = _template_environment().from_string(_asset("page.html.jinja"))
-    return template.render(
-        title=title,
-        style=_asset("page.css"),
-        script="\n".join(_asset(name) for name in SCRIPTS),
-        # "<" must not close the element that holds the data; inside JSON it can stand only in strings.
-        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+    entries = _entries(runs)
+    rows = _dealt(entries, episodes)
+    assets = {"style": _asset("page.css"), "script": "\n".join(_asset(f"{name}.js") for name in SCRIPTS)}
+    index = [_index_row(row) for row in rows]
+    packed = pack(
+        (row.plays for row in rows), PAGE_BYTES - len(compact(index)) - sum(map(len, assets.values())) - 100_000
     )
+    data = {
+        "runs": list(runs),
+        "score": _score(entries),
+        "entries": [_entry_data(entry) for entry in entries],
+        "episodes": index[: packed.episodes],
+        "total": sum(len(entry.rows) for entry in entries),
+        "groups": packed.sizes,
+    }
+    return (
+        _template_environment()
+        .from_string(_asset("page.html.jinja"))
+        .render(
+            title=title,
+            groups=packed.groups,
+            # "<" must not close the element that holds the data; inside JSON it can stand only in strings.
+            data=compact(data).replace("<", "\\u003c"),
+            **assets,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An episode: an instance's sample, played by each run."""
+
+    entry: int
+    index: int
+    sample: int
+    plays: list[Episode]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry that all runs play.
+
+    Attributes:
+        runs: the entry of each run.
+        rows: the episodes that every run has; those without a score only where there is one run.
+    """
+
+    runs: list[Run]
+    rows: list[_Row]
+
+
+def _entries(runs: Mapping[str, Runs]) -> list[_Entry]:
+    """The entries that all runs have, in the order of the first."""
+    by_name = [{one.spec.entry: one for one in found} for found in runs.values()]
+    shared = [name for name in by_name[0] if all(name in other for other in by_name)]
+    if not shared:
+        raise UsageError("runs: must hold the same instances of the same environment; they have no entry in common.")
+    return [_entry(place, [found[name] for found in by_name]) for place, name in enumerate(shared)]
+
+
+def _entry(place: int, runs: list[Run]) -> _Entry:
+    if len(runs) > 1:
+        common_instances(runs)
+    keyed = [{(episode.index or 0, episode.sample): episode for episode in run.episodes} for run in runs]
+    if len(runs) == 1:  # beside another run, an episode without a score shows nothing of either
+        keyed[0] |= {(episode.index or 0, episode.sample): episode for episode in runs[0].failures}
+    keys = sorted(key for key in keyed[0] if all(key in other for other in keyed))
+    return _Entry(runs, [_Row(place, *key, [found[key] for found in keyed]) for key in keys])
+
+
+def _dealt(entries: Sequence[_Entry], most: int) -> list[_Row]:
+    """At most so many episodes, as evenly from all entries as they have them; those of an entry stay together."""
+    taken, left = [0] * len(entries), most
+    while left > 0:
+        open_entries = [place for place, entry in enumerate(entries) if taken[place] < len(entry.rows)]
+        if not open_entries:
+            break
+        share = max(1, left // len(open_entries))
+        for place in open_entries:
+            more = min(share, len(entries[place].rows) - taken[place], left)
+            taken[place] += more
+            left -= more
+    return [row for place, entry in enumerate(entries) for row in entry.rows[: taken[place]]]
+
+
+def _index_row(row: _Row) -> Sequence[Any]:
+    """What the list of episodes shows, without what happened in them."""
+    plays = [
+        {
+            "success": None if play.ending is Ending.ERROR else play.success,
+            "ending": str(play.ending),
+            "turns": len(play.turns),
+            "invalid": sum(turn.invalid is not None for turn in play.turns),
+        }
+        for play in row.plays
+    ]
+    return [row.entry, row.index, row.sample, plays]
+
+
+def _score(entries: Sequence[_Entry]) -> Mapping[str, Any]:
+    """Success of each run, averaged over the entries, and the difference of two."""
+    columns = zip(*([summarise(run).success for run in entry.runs] for entry in entries), strict=True)
+    differences = [success_difference(*entry.runs) for entry in entries if len(entry.runs) == MAX_RUNS]
+    return {
+        "success": [_estimate(average(column)) for column in columns],
+        "difference": _estimate(average(differences)) if differences else None,
+    }
+
+
+def _entry_data(entry: _Entry) -> Mapping[str, Any]:
+    spec = entry.runs[0].spec
+    roles = dict.fromkeys(role for run in entry.runs for role in run.spec.agents)
+    return {
+        "name": spec.entry,
+        "env": spec.env,
+        "split": spec.split,
+        "samples": max(run.spec.samples for run in entry.runs),
+        "options": [f"{key}={value}" for key, value in sorted(spec.options.items())],
+        "roles": list(roles),
+    }
+
+
+def _estimate(estimate: Estimate) -> Sequence[float]:
+    return [estimate.value, estimate.low, estimate.high]
 
 
 def _asset(name: str) -> str:
@@ -54,64 +174,3 @@ def _asset(name: str) -> str:
 
 def _template_environment() -> Environment:
     return Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-
-
-def _page_data(runs: Mapping[str, Run], episodes: int) -> dict[str, Any]:
-    scored = [{episode.index: episode for episode in run.episodes} for run in runs.values()]
-    common = [index for index in scored[0] if all(index in other for other in scored)]
-    first = next(iter(runs.values()))
-    difference = success_difference(*runs.values()) if len(runs) == MAX_RUNS else None
-    return {
-        "env": first.spec.env,
-        "split": first.spec.split,
-        "options": [f"{key}={value}" for key, value in sorted(first.spec.options.items())],
-        "instances": len(common),
-        "difference": None if difference is None else _estimate(difference),
-        "runs": [_run_data(summarise(run, label)) for label, run in runs.items()],
-        "episodes": [
-            {"index": index, "plays": [_play_data(play[index]) for play in scored]} for index in common[:episodes]
-        ],
-    }
-
-
-def _run_data(summary: Summary) -> dict[str, Any]:
-    return {
-        "label": summary.label,
-        "success": _estimate(summary.success),
-        "roles": list(summary.returns),
-        "returns": {role: value.value for role, value in summary.returns.items()},
-        "invalid": dict(summary.invalid),
-        "turns": summary.turns.value,
-        "owed": summary.owed,
-    }
-
-
-def _estimate(estimate: Estimate) -> Sequence[float]:
-    return [estimate.value, estimate.low, estimate.high]
-
-
-def _play_data(episode: Episode) -> dict[str, Any]:
-    return {
-        "success": episode.success,
-        "ending": str(episode.ending),
-        "start": episode.start,
-        "returns": dict(episode.returns),
-        "players": dict(episode.players),
-        "turns": [_turn_data(turn) for turn in episode.turns],
-    }
-
-
-def _turn_data(turn: Turn) -> dict[str, Any]:
-    return {
-        "cycle": turn.cycle,
-        "agent": turn.agent,
-        "role": turn.role,
-        "saw": turn.observation,
-        "said": turn.reply,
-        "reward": turn.reward,
-        "team": turn.team_reward,
-        "local": turn.local_reward,
-        "invalid": turn.invalid,
-        "info": dict(turn.info),
-        "state": turn.state,
-    }

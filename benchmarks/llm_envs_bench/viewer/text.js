@@ -1,3 +1,9 @@
+const data = JSON.parse(document.getElementById("data").textContent);
+const paired = data.runs.length === 2;
+// What is looked at: an outcome and an entry (-1: all) of the list, an episode of the list, a turn of the episode.
+const view = { filter: 0, entry: -1, rows: [], buttons: [], at: 0, turn: 0, timer: 0, openSaw: false };
+const byId = (id) => document.getElementById(id);
+
 // Small helpers. Everything a model wrote goes into the page as text, never as markup.
 
 function make(tag, className, ...children) {
