@@ -27,7 +27,7 @@ class State:
 
 class CorridorTask:
     roles = ("scout", "walker")
-    players = ("oracle", "idle", "silent")
+    players = ("oracle", "idle", "silent", "random")  # random is as good as idle
 
     def instance(self, split: Split, index: int) -> State:
         return State(index)
