@@ -2,6 +2,7 @@
 
 import json
 import platform
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -42,8 +43,12 @@ class RunPlan:
     @property
     def label(self) -> str:
         """A short name for tables: the agent, or who plays which role where they differ."""
-        labels = dict.fromkeys(spec.label for spec in self.specs)
-        return next(iter(labels)) if len(labels) == 1 else "; ".join(labels)
+        if len({spec.label for spec in self.specs}) == 1:
+            return self.specs[0].label
+        seats = [seat for spec in self.specs for seat in spec.agents.items()]
+        ((most, _),) = Counter(agent for _, agent in seats).most_common(1)
+        others = dict.fromkeys(f"{role}={agent}" for role, agent in seats if agent != most)
+        return ", ".join([most, *others])
 
     @property
     def hash(self) -> str:

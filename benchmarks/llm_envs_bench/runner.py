@@ -10,7 +10,7 @@ from typing import Any
 
 import llm_envs
 from llm_envs.episode import Ending, Episode
-from llm_envs_bench.agents import Cast, build_casts
+from llm_envs_bench.agents import Asking, Cast, build_casts
 from llm_envs_bench.attempts import Attempt
 from llm_envs_bench.budget import Budget, Spending
 from llm_envs_bench.one_episode import play_one
@@ -67,6 +67,7 @@ def play_run(
     out: Path,
     *,
     casts: Mapping[str, Cast] | None = None,
+    asking: Asking | None = None,
     limits: Limits | None = None,
     resume: bool = False,
     watch: Watch = unwatched,
@@ -77,6 +78,7 @@ def play_run(
         plan: what to play.
         out: run folder, see `store`.
         casts: entry -> who plays it, where it is not who the plan names.
+        asking: how agents outside this process are asked.
         limits: how much at once and in all.
         resume: go on in a folder that holds a part of this very run.
         watch: given the number of episodes to play, opens an observer that is told of each one that ends, failed ones
@@ -93,7 +95,7 @@ def play_run(
     if resume and is_complete(out, plan):
         return ""
     limits = limits or Limits()
-    crew = build_casts(plan) if casts is None else casts  # before the folder is touched: it may be refused
+    crew = build_casts(plan, asking) if casts is None else casts  # before the folder is touched: it may be refused
     spending = Spending(limits.budget, plan, limits.prices)
     with RunWriter(out, plan, resume=resume) as writer, watch(len(writer.owed)) as observer:
         spending.add_attempts(writer.earlier_attempts())

@@ -23,7 +23,8 @@ def oracle_answer(question: Question, _rng: random.Random) -> str:
 
 def greedy_answer(question: Question, _rng: random.Random) -> str:
     """The last whole number in the question, which takes no thought."""
-    return (_WHOLE_NUMBER.findall(question.text) or ["0"])[-1]
+    numbers: list[str] = _WHOLE_NUMBER.findall(question.text)
+    return numbers[-1] if numbers else "0"
 
 
 def random_answer(_question: Question, rng: random.Random) -> str:

@@ -76,7 +76,7 @@ def test_eval_says_what_is_owed_and_goes_on(tmp_path: Path, capsys: pytest.Captu
         (("--env", "plan_path_v0", "--set", "sizes=6"), "Did you mean 'size'"),
         (("--instances", 0), "instances=0: must be a whole number >= 1"),
         (("--temperature", 0.5), "no agent is a model"),
-        (("--max-tokens", 5), "no agent takes it"),
+        (("--reply-tokens", 5), "no agent takes it"),
         (("--agent", "checkpoint:nowhere"), "holds no adapter; name a checkpoint-<step> folder"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
