@@ -59,7 +59,7 @@ def test_eval_says_what_is_owed_and_goes_on(tmp_path: Path, capsys: pytest.Captu
     corridor.SANDBOX.is_down = lambda code: code == "3"
     assert evaluate(tmp_path / "run") == 1
     out, err = capsys.readouterr()
-    assert "instance 3 is owed: the engine is gone" in out
+    assert "corridor-v0/3/0 is owed: sandbox: the engine is gone" in out
     assert "4/4 episodes, 3 solved, 1 owed" in err
     corridor.SANDBOX.is_down = lambda code: False
     assert evaluate(tmp_path / "run", "--resume") == 0
