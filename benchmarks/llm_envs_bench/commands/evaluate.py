@@ -13,7 +13,8 @@ from llm_envs.core.errors import require
 from llm_envs_bench.ablation import FOLDER, ablated_plans
 from llm_envs_bench.agents import Asking, build_casts
 from llm_envs_bench.attempts import count_events
-from llm_envs_bench.commands.evaluate_options import (
+from llm_envs_bench.dry_run import print_forecast
+from llm_envs_bench.evaluate_options import (
     add_limits,
     add_what,
     add_who,
@@ -23,7 +24,6 @@ from llm_envs_bench.commands.evaluate_options import (
     limits_of,
     plan_of,
 )
-from llm_envs_bench.dry_run import print_forecast
 from llm_envs_bench.grid import ENTRY, Grid
 from llm_envs_bench.metrics import summarise
 from llm_envs_bench.plan import RunPlan
