@@ -26,11 +26,18 @@ class Player(Protocol):
         ...
 
 
+def instance_mark(raw: Any) -> str:
+    """What tells an episode from others in the same state: the instance, where all begin alike (as in tic-tac-toe).
+    Elsewhere nothing, since the state does.
+    """
+    return f"{raw.index}:" if getattr(raw, "instances_begin_alike", False) else ""
+
+
 class ReferencePlayer:
     """A player that the task itself defines, such as its oracle.
 
-    Its chance depends on (seed, instance, state, agent, cycle) only, so that episodes repeat in any order and at any
-    concurrency. The instance counts even where the state is the same: all games of tic-tac-toe begin alike.
+    Its chance depends on (seed, state, agent, cycle) only, and on the instance where instances begin alike, so that
+    episodes repeat in any order and at any concurrency.
     """
 
     def __init__(self, name: str, seed: int = 0) -> None:
@@ -41,5 +48,5 @@ class ReferencePlayer:
         raw: Any = env.unwrapped
         if self.name not in raw.task.players:
             raise unknown_choice("player", self.name, raw.task.players)
-        rng = random.Random(f"{self._seed}:{raw.index}:{raw.cycle}:{agent}:{observation}")
+        rng = random.Random(f"{instance_mark(raw)}{self._seed}:{raw.cycle}:{agent}:{observation}")
         return str(raw.task.reference(self.name, raw.snapshot, raw.roles[agent], rng))

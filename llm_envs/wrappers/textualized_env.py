@@ -85,6 +85,8 @@ class TextualizedEnv(AECEnv[str, str, str]):
         sandbox: never used; it may be set as on other text environments.
     """
 
+    instances_begin_alike = True  # for all we know: a game without chance, and without an opening
+
     def __init__(self, recording: Recording, text: GameText, manner: Manner, *, name: str) -> None:
         super().__init__()
         modes = render_modes(recording.env)

@@ -6,13 +6,14 @@ from typing import Any, Self
 from at_grpo.inference.base import Sampler, SampleRequest, SamplingParams
 from at_grpo.seeds import derive_seed
 from at_grpo.tokenization import PromptEncoder
+from llm_envs.players import instance_mark
 
 
 class PolicyPlayer:
     """An llm_envs `Player` that answers with one sampled reply.
 
-    Its draws depend on (seed, instance, state, agent, cycle) only, so that episodes repeat in any order and at any
-    concurrency. The instance counts even where the state is the same: all games of tic-tac-toe begin alike.
+    Its draws depend on (seed, state, agent, cycle) only, and on the instance where instances begin alike, so that
+    episodes repeat in any order and at any concurrency.
     Play many episodes at once, each inside `with player.episode()`, and their requests share batches.
     """
 
@@ -58,7 +59,7 @@ class PolicyPlayer:
             SamplerError: the sampler failed.
         """
         raw = env.unwrapped
-        seed = derive_seed(self._seed, str(raw.index), str(env.state()), agent, int(raw.cycle))
+        seed = derive_seed(self._seed, f"{instance_mark(raw)}{env.state()}", agent, int(raw.cycle))
         prompt_ids = self._encoder.encode(observation)
         (completion,) = await self._sampler.sample(SampleRequest(self._policy, prompt_ids, 1, seed, self._params))
         return self._encoder.decode(self._encoder.known(completion.token_ids))
