@@ -51,7 +51,8 @@ def _jackknife(clusters: Clusters) -> Floats:
 def _bca(drawn: Floats, value: float, jackknife: Floats, confidence: float) -> tuple[float, float]:
     """Percentiles of the resampled means, shifted for their bias and for a spread that grows with the mean."""
     normal = NormalDist()
-    below = (float((drawn < value).mean()) + float((drawn <= value).mean())) / 2  # half of the ties count
+    same = np.isclose(drawn, value, rtol=1e-12, atol=1e-12)
+    below = float(((drawn < value) & ~same).mean()) + float(same.mean()) / 2
     if not 0 < below < 1 or np.ptp(jackknife) == 0:
         return float(drawn.min()), float(drawn.max())
     bias = normal.inv_cdf(below)

@@ -55,14 +55,16 @@ class Clusters:
     @classmethod
     def of_counts(cls, counts: Counts) -> Self:
         """Clusters of pairs of counts; `ValueError` where there is none or their whole is 0."""
-        totals: dict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        parts: dict[int, list[float]] = defaultdict(list)
+        wholes: dict[int, list[float]] = defaultdict(list)
         for instance, part, whole in counts:
-            totals[instance][0] += part
-            totals[instance][1] += whole
-        if not any(whole for _, whole in totals.values()):
+            parts[instance].append(part)
+            wholes[instance].append(whole)
+        if not any(any(found) for found in wholes.values()):
             raise ValueError("scores: must hold at least one episode")
-        array = np.array([totals[instance] for instance in sorted(totals)], dtype=np.float64)
-        return cls(array[:, 0], array[:, 1])
+        # `fsum` is exact, so that the order of episodes changes nothing, not even by rounding.
+        sums, sizes = ([math.fsum(found[instance]) for instance in sorted(found)] for found in (parts, wholes))
+        return cls(np.array(sums), np.array(sizes))
 
     def __len__(self) -> int:
         return len(self.sums)
