@@ -1,0 +1,27 @@
+"""The script `llm-envs` in processes that are forked from one that has its libraries, so that a start costs nothing."""
+
+import multiprocessing
+import os
+import sys
+from multiprocessing.context import ForkServerProcess
+
+from llm_envs.cli import main
+
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(
+    ["llm_envs_bench.commands.evaluate", "openai.resources.chat", "tests.benchmarks.command_process"]
+)
+
+
+def start(*arguments: str) -> ForkServerProcess:
+    """Run a command; what it prints is thrown away."""
+    process = _CONTEXT.Process(target=_run, args=(arguments,), daemon=True)
+    process.start()
+    return process
+
+
+def _run(arguments: tuple[str, ...]) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    sys.exit(main(arguments))
