@@ -42,8 +42,9 @@ at most 500 characters: the answer, without a box. A `solver`'s answer takes pre
 the program is part of the program.
 
 Answers are judged by `llm_envs.math.judging`, whose page says which forms are equal. Where the judge can't decide (a
-tower of powers that nobody could work out), the answer is *undecided*: it changes nothing of the team reward, whether
-the answer before was right or wrong, and it is counted.
+tower of powers that nobody could work out), and where a right answer is not worked out (`17 + 25`, or the integral of
+the question itself; the page says which are), the answer is *undecided*: it changes nothing of the team reward, whether
+the answer before was right or wrong, and it is counted. To a generated question a rounded decimal is a wrong answer.
 
 ### Rewards
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from llm_envs.core.jobs import GetSandbox, arun_jobs, run_jobs
 from llm_envs.core.parsing import Unparsed
-from llm_envs.math.judging import AnswerCheck, Verdict
+from llm_envs.math.judging import AnswerCheck, Verdict, is_worked_out
+from llm_envs.math.question import Question
 from llm_envs.math.replies import read_output
 from llm_envs.sandbox.base import Outcome, Program, Status
 
@@ -39,16 +40,16 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """The job of judging an answer.
+    """The job of judging an answer. A right one that is not worked out stays undecided.
 
     Attributes:
         answer: the answer.
-        gold: the right one.
+        question: what it answers.
         others: answers of agents and programs to compare it with; no gold is involved in that.
     """
 
     answer: str
-    gold: str
+    question: Question
     others: tuple[str, ...] = ()
 
     def run(self, sandbox: GetSandbox) -> Judgement:
@@ -58,11 +59,17 @@ class JudgeAnswer:
         return self._judgement(await arun_jobs(self._checks(), sandbox))
 
     def _checks(self) -> list[AnswerCheck]:
-        against = [self.gold] if self.answer in self.others else [self.gold, *self.others]
-        return [AnswerCheck(gold=other, answer=self.answer) for other in against]
+        gold = AnswerCheck(gold=self.question.answer, answer=self.answer, rounded=not self.question.exact)
+        others = () if self.answer in self.others else self.others
+        return [gold, *(AnswerCheck(gold=other, answer=self.answer) for other in others)]
 
     def _judgement(self, verdicts: Sequence[Verdict]) -> Judgement:
         verdict, *compared = verdicts
+        question = self.question
+        if verdict is Verdict.RIGHT and not is_worked_out(
+            gold=question.answer, answer=self.answer, question=question.text
+        ):
+            verdict = Verdict.UNDECIDED
         return Judgement(verdict, self.answer in self.others or Verdict.RIGHT in compared)
 
 
@@ -72,11 +79,11 @@ class JudgeProgram:
 
     Attributes:
         program: the program.
-        gold, others: see `JudgeAnswer`.
+        question, others: see `JudgeAnswer`.
     """
 
     program: Program
-    gold: str
+    question: Question
     others: tuple[str, ...] = ()
 
     def run(self, sandbox: GetSandbox) -> Ran:
@@ -90,7 +97,7 @@ class JudgeProgram:
         return Ran(outcome, output, None if isinstance(output, Unparsed) else await self._judge(output).arun(sandbox))
 
     def _judge(self, output: str) -> JudgeAnswer:
-        return JudgeAnswer(output, self.gold, self.others)
+        return JudgeAnswer(output, self.question, self.others)
 
 
 def _output(outcome: Outcome) -> str | Unparsed:

@@ -11,6 +11,7 @@ class Question:
         name: where it comes from: a family, or a data set and the id of its row.
         text: the question in words and LaTeX, with all that the form of the answer depends on.
         answer: the right answer in LaTeX, without `\boxed` or `$`. Never part of an observation.
+        exact: whether the question asks for an exact answer, so that no rounded decimal is one.
         program: Python that works the answer out and prints it; empty where none is known.
     """
 
@@ -18,3 +19,4 @@ class Question:
     text: str
     answer: str
     program: str = ""
+    exact: bool = False

@@ -122,13 +122,12 @@ class MathTask:
         return read_reply(role, text)
 
     def jobs(self, state: State, role: str, action: Action) -> tuple[Job, ...]:
-        gold = state.question.answer
         if isinstance(action, Answer):
             # A team agrees where answer and program do; an agent by itself also with what it answered before.
             known = (state.output,) if role == "reasoner" else (state.output, state.answer)
-            return (JudgeAnswer(action.text, gold, self._others(known)),)
+            return (JudgeAnswer(action.text, state.question, self._others(known)),)
         program = Program(action.code, cpu_s=PROGRAM_CPU_S, wall_s=PROGRAM_WALL_S, output_bytes=PROGRAM_OUTPUT)
-        return (JudgeProgram(program, gold, self._others((state.answer,))),)
+        return (JudgeProgram(program, state.question, self._others((state.answer,))),)
 
     def _others(self, known: tuple[str | None, ...]) -> tuple[str, ...]:
         """What an answer is compared with; nothing unless agreement matters, since each comparison costs."""

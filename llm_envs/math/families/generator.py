@@ -44,4 +44,5 @@ def generate(families: tuple[str, ...], level: int, split: Split, index: int) ->
     while True:
         draft = family.draw(rng, level)
         if split_of(family, draft) is split:
-            return Question(name, f"{draft.text} Give the answer as {family.form}.", draft.answer, draft.program)
+            text = f"{draft.text} Give the answer as {family.form}."
+            return Question(name, text, draft.answer, draft.program, exact=True)

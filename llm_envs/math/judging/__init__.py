@@ -7,5 +7,15 @@ from llm_envs.math.judging.boxes import extract_answer
 from llm_envs.math.judging.judge import AnswerCheck, ajudge, check_gold, judge
 from llm_envs.math.judging.third_tier import close_workers
 from llm_envs.math.judging.verdict import Verdict
+from llm_envs.math.judging.worked_out import is_worked_out
 
-__all__ = ["AnswerCheck", "Verdict", "ajudge", "check_gold", "close_workers", "extract_answer", "judge"]
+__all__ = [
+    "AnswerCheck",
+    "Verdict",
+    "ajudge",
+    "check_gold",
+    "close_workers",
+    "extract_answer",
+    "is_worked_out",
+    "judge",
+]

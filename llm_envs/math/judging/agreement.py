@@ -2,24 +2,28 @@
 
 from fractions import Fraction
 
+from llm_envs.math.judging.complex_parts import mentions_i, real_and_imaginary
 from llm_envs.math.judging.errors import TooLargeError
 from llm_envs.math.judging.exact import Expression, difference
 from llm_envs.math.judging.numeric import compare_at_points, real_value
 from llm_envs.math.judging.polynomials import proves_difference
 from llm_envs.math.judging.values import Scalar
-from llm_envs.math.judging.verdict import Verdict
+from llm_envs.math.judging.verdict import Verdict, all_right
 
 LEAST_PLACES = 6  # and as many significant digits: what a decimal needs to stand for a number that has no finite one
 
 
-def compare_scalars(gold: Scalar, answer: Scalar) -> Verdict:
-    """The verdict on two scalars with values; `UNDECIDED` where neither proof nor digits can tell."""
+def compare_scalars(gold: Scalar, answer: Scalar, *, rounded: bool) -> Verdict:
+    """The verdict on two scalars with values; `UNDECIDED` where neither proof nor digits can tell.
+
+    With `rounded` a decimal of enough places stands for a number that has no finite one.
+    """
     if gold.value is None or answer.value is None:
         return Verdict.UNDECIDED
     verdict = compare_exactly(gold.value, answer.value)
-    if verdict is not Verdict.RIGHT and (_approximates(answer, gold) or _approximates(gold, answer)):
-        return Verdict.RIGHT
-    return verdict
+    if verdict is Verdict.RIGHT or not rounded:
+        return verdict
+    return Verdict.RIGHT if _approximates(answer, gold) or _approximates(gold, answer) else verdict
 
 
 def compare_exactly(a: Expression, b: Expression) -> Verdict:
@@ -33,7 +37,20 @@ def compare_exactly(a: Expression, b: Expression) -> Verdict:
         return compare_at_points(a, b)
     if not gap:
         return Verdict.RIGHT
-    return Verdict.WRONG if proves_difference(gap) else compare_at_points(a, b)
+    if proves_difference(gap):
+        return Verdict.WRONG
+    return _compare_parts(a, b) if mentions_i(a) or mentions_i(b) else compare_at_points(a, b)
+
+
+def _compare_parts(a: Expression, b: Expression) -> Verdict:
+    """Complex expressions, by their real and imaginary parts."""
+    try:
+        left, right = real_and_imaginary(a), real_and_imaginary(b)
+    except TooLargeError:
+        return Verdict.UNDECIDED
+    if left is None or right is None:
+        return Verdict.UNDECIDED
+    return all_right([compare_at_points(mine, yours) for mine, yours in zip(left, right, strict=True)])
 
 
 def _approximates(decimal: Scalar, other: Scalar) -> bool:

@@ -5,11 +5,11 @@ Verdicts are three-valued all the way: what one part leaves undecided is decided
 
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 from llm_envs.math.judging.agreement import compare_scalars
-from llm_envs.math.judging.exact import Expression
-from llm_envs.math.judging.polynomials import ONE, Atom
+from llm_envs.math.judging.asking import Pair, can_be_asked
+from llm_envs.math.judging.related import as_relation, factor_between, is_linear
+from llm_envs.math.judging.scalars import read_scalar
 from llm_envs.math.judging.values import (
     Matrix,
     Named,
@@ -26,10 +26,6 @@ from llm_envs.math.judging.values import (
 )
 from llm_envs.math.judging.verdict import Verdict, all_right
 
-Pair = tuple[str, str]
-LONGEST_ASKED = 300  # characters of a part that the library is asked about
-_ASKED = re.compile(r"[A-Za-z0-9\\{}()\[\]^_+*/|!.,<>= '-]+")
-
 
 class Comparison:
     """One comparison of answers.
@@ -38,9 +34,15 @@ class Comparison:
         open: pairs of normal forms, gold first, on which the verdict may depend and which only a library can compare.
     """
 
-    def __init__(self, known: Mapping[Pair, Verdict] | None = None) -> None:
-        """`known` holds the library's verdicts on pairs that an earlier comparison left open."""
+    def __init__(self, known: Mapping[Pair, Verdict] | None = None, *, rounded: bool = True) -> None:
+        """Prepare.
+
+        Args:
+            known: the library's verdicts on pairs that an earlier comparison left open.
+            rounded: whether a decimal of enough places stands for a number that has no finite one.
+        """
         self._known = known or {}
+        self._rounded = rounded
         self.open: list[Pair] = []
 
     def compare(self, gold: Value, answer: Value) -> Verdict:
@@ -54,8 +56,15 @@ class Comparison:
         if isinstance(gold, Percent) or isinstance(answer, Percent):
             return self._percents(gold, answer)
         if isinstance(gold, Unordered) or isinstance(answer, Unordered):
-            return self._matching(_items(gold), _items(answer))
+            return self._matching(*_lists(gold, answer))
         return self._same_kind(gold, answer)
+
+    def _compare_parts(self, gold: Value, answer: Value) -> Verdict:
+        r"""The verdict on parts of answers: inside one, a set of one value is not that value, \{\{1\}\} not \{1\}."""
+        unread = isinstance(gold, Unread) or isinstance(answer, Unread)
+        if not unread and isinstance(gold, Unordered) is not isinstance(answer, Unordered):
+            return Verdict.WRONG if not _is_open(gold, answer) else Verdict.UNDECIDED
+        return self.compare(gold, answer)
 
     def _same_kind(self, gold: Value, answer: Value) -> Verdict:
         match gold, answer:
@@ -71,33 +80,45 @@ class Comparison:
                 return self._in_order(gold.items, answer.items)
             case Union(), Union():
                 return self._matching(gold.parts, answer.parts)
-            case Matrix(), Matrix():
-                return self._in_order(gold.items, answer.items)
+            case (Matrix() | Ordered(), Matrix()) | (Matrix(), Ordered()):
+                return self._matrices(gold, answer)
             case Relation(), Relation():
                 return self._relations(gold, answer)
         return Verdict.RIGHT if gold == answer else _different_kinds(gold, answer)
 
+    def _matrices(self, gold: Value, answer: Value) -> Verdict:
+        """Rows in order; a list of lists is a matrix, too."""
+        mine, yours = _rows(gold), _rows(answer)
+        if mine is None or yours is None or len(mine) != len(yours):
+            return Verdict.WRONG
+        return all_right([self._in_order(left, right) for left, right in zip(mine, yours, strict=True)])
+
     def _named(self, gold: Value, answer: Value) -> Verdict:
-        """A name may be left out, or given where the gold answer has none; two names must be the same."""
+        """A name may be left out, or given where the gold answer has none; two names must be the same.
+
+        What tells how two names belong together may be solved for either, `y = 2x` for x, or for none.
+        """
         if isinstance(gold, Named) and isinstance(answer, Named):
-            return self.compare(gold.value, answer.value) if gold.name == answer.name else Verdict.WRONG
+            if gold.name == answer.name:
+                return self.compare(gold.value, answer.value)
+            return self._relations(as_relation(gold, answer.name), as_relation(answer, gold.name))
         if isinstance(gold, Relation) or isinstance(answer, Relation):
-            return self._relations(_as_relation(gold), _as_relation(answer))
+            return self._relations(as_relation(gold), as_relation(answer))
         return self.compare(_without_name(gold), _without_name(answer))
 
     def _scalars(self, gold: Scalar, answer: Scalar) -> Verdict:
         if gold.text == answer.text:
             return Verdict.RIGHT
-        verdict = compare_scalars(gold, answer)
+        verdict = compare_scalars(gold, answer, rounded=self._rounded)
         if verdict is not Verdict.UNDECIDED or gold.too_large or answer.too_large:
             return verdict
         return self._ask(gold.text, answer.text)
 
     def _ask(self, gold: str, answer: str) -> Verdict:
         """What the library says, or said; what it might read only in part is not asked of it."""
-        if max(len(gold), len(answer)) > LONGEST_ASKED or not (_ASKED.fullmatch(gold) and _ASKED.fullmatch(answer)):
-            return Verdict.UNDECIDED
         pair = (gold, answer)
+        if not can_be_asked(pair):
+            return Verdict.UNDECIDED
         if pair not in self._known:
             self.open.append(pair)
         return self._known.get(pair, Verdict.UNDECIDED)
@@ -105,7 +126,7 @@ class Comparison:
     def _in_order(self, gold: Sequence[Value], answer: Sequence[Value]) -> Verdict:
         if len(gold) != len(answer):
             return Verdict.WRONG
-        return all_right([self.compare(left, right) for left, right in zip(gold, answer, strict=True)])
+        return all_right([self._compare_parts(left, right) for left, right in zip(gold, answer, strict=True)])
 
     def _matching(self, gold: Sequence[Value], answer: Sequence[Value]) -> Verdict:
         """Whether items can be paired off: surely, surely not, or only if undecided pairs are equal."""
@@ -113,7 +134,7 @@ class Comparison:
             return Verdict.WRONG
         if _has_names(gold) != _has_names(answer):  # the names say which value is whose
             return self._in_order(gold, answer)
-        table = [[self.compare(left, right) for right in answer] for left in gold]
+        table = [[self._compare_parts(left, right) for right in answer] for left in gold]
         if can_pair([[verdict is Verdict.RIGHT for verdict in row] for row in table]):
             return Verdict.RIGHT
         possible = can_pair([[verdict is not Verdict.WRONG for verdict in row] for row in table])
@@ -123,6 +144,8 @@ class Comparison:
         """The unit may be left out, or be given where the gold answer has none; two units must be the same."""
         if isinstance(gold, Quantity) and isinstance(answer, Quantity) and gold.unit != answer.unit:
             return Verdict.WRONG
+        if _is_glued(gold, answer) or _is_glued(answer, gold):
+            return Verdict.RIGHT
         return self.compare(
             gold.amount if isinstance(gold, Quantity) else gold,
             answer.amount if isinstance(answer, Quantity) else answer,
@@ -148,10 +171,10 @@ class Comparison:
         """Relations that differ by a factor are the same, linear ones only then; of others the library may say more."""
         if gold is None or answer is None or gold.sign != answer.sign:
             return Verdict.WRONG
-        factor = _factor_between(gold.difference, answer.difference)
+        factor = factor_between(gold.difference, answer.difference)
         if factor is not None and (factor > 0 or gold.sign == "="):
             return Verdict.RIGHT
-        if _is_linear(gold.difference) and _is_linear(answer.difference):
+        if is_linear(gold.difference) and is_linear(answer.difference):
             return Verdict.WRONG
         return self._ask(gold.text, answer.text)
 
@@ -172,15 +195,56 @@ def can_pair(table: Sequence[Sequence[bool]]) -> bool:
     return all(place(row, set()) for row in range(len(table)))
 
 
-def _items(value: Value) -> tuple[Value, ...]:
-    """The values of a set or list; one value alone is a list of one."""
-    return value.items if isinstance(value, Unordered) else (value,)
+def _lists(gold: Value, answer: Value) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The values of sets or lists; one value alone is a list of one. In two sets none stands twice."""
+    mine, yours = (value.items if isinstance(value, Unordered) else (value,) for value in (gold, answer))
+    if all(isinstance(value, Unordered) and value.braces for value in (gold, answer)):
+        return _distinct(mine), _distinct(yours)
+    return mine, yours
+
+
+def _distinct(items: tuple[Value, ...]) -> tuple[Value, ...]:
+    kept: list[Value] = []
+    for item in items:
+        if not any(_are_one(item, other) for other in kept):
+            kept.append(item)
+    return tuple(kept)
+
+
+def _are_one(a: Value, b: Value) -> bool:
+    """Whether two items of a set are the same one, as far as exact arithmetic can tell at once."""
+    if isinstance(a, Scalar) and isinstance(b, Scalar) and a.value is not None and b.value is not None:
+        return a.value == b.value
+    return a == b
+
+
+def _rows(value: Value) -> list[tuple[Value, ...]] | None:
+    """The rows of a matrix, or of a list of lists in square brackets; None for anything else."""
+    if isinstance(value, Matrix):
+        return [row.items for row in value.items]
+    if not isinstance(value, Ordered) or value.opening + value.closing != "[]":
+        return None
+    rows = [row.items for row in value.items if isinstance(row, Ordered) and row.opening + row.closing == "[]"]
+    return rows if len(rows) == len(value.items) else None
+
+
+def _is_glued(quantity: Value, other: Value) -> bool:
+    """Whether a value is a quantity with the letters of its unit as factors: 5 m, which somebody has written `5m`."""
+    if not isinstance(quantity, Quantity) or not isinstance(quantity.amount, Scalar) or not isinstance(other, Scalar):
+        return False
+    amount, product = quantity.amount.value, other.value
+    if amount is None or product is None or not re.fullmatch(r"[A-Za-z]{1,3}|[a-z]\^[23]", quantity.unit):
+        return False
+    return product == amount * read_scalar([*quantity.unit])
 
 
 def _different_kinds(gold: Value, answer: Value) -> Verdict:
     """Kinds that are apart are wrong, but for a scalar that nobody could read: it may be of any kind."""
-    unread = any(isinstance(value, Scalar) and value.value is None for value in (gold, answer))
-    return Verdict.UNDECIDED if unread else Verdict.WRONG
+    return Verdict.UNDECIDED if _is_open(gold, answer) else Verdict.WRONG
+
+
+def _is_open(*values: Value) -> bool:
+    return any(isinstance(value, Scalar) and value.value is None for value in values)
 
 
 def _has_names(items: Sequence[Value]) -> bool:
@@ -190,30 +254,6 @@ def _has_names(items: Sequence[Value]) -> bool:
 
 def _without_name(value: Value) -> Value:
     return value.value if isinstance(value, Named) else value
-
-
-def _as_relation(value: Value) -> Relation | None:
-    """A relation, also where it gives a name a value."""
-    if isinstance(value, Named) and isinstance(value.value, Scalar) and value.value.value is not None:
-        symbol = Expression.atom(Atom(value.name, "symbol"))
-        return Relation("=", symbol - value.value.value, f"{value.name}={value.value.text}")
-    return value if isinstance(value, Relation) else None
-
-
-def _factor_between(a: Expression, b: Expression) -> Fraction | None:
-    """The number that `a` is `b` times, if there is one."""
-    if a.bottom != b.bottom or a.top.keys() != b.top.keys():
-        return None
-    factors = {factor / b.top[monomial] for monomial, factor in a.top.items()}
-    return factors.pop() if len(factors) == 1 else None
-
-
-def _is_linear(expression: Expression) -> bool:
-    """Whether it is a sum of names times numbers."""
-    return expression.bottom == ONE and all(
-        not monomial or (len(monomial) == 1 and monomial[0][0].kind == "symbol" and monomial[0][1] == 1)
-        for monomial in expression.top
-    )
 
 
 def _in_words(text: str, words: str) -> bool:

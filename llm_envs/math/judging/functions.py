@@ -5,9 +5,11 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from llm_envs.math.judging.complex_parts import mentions_i, real_and_imaginary
 from llm_envs.math.judging.errors import AmbiguousError, TooLargeError, UnreadError
 from llm_envs.math.judging.exact import Expression, opaque
 from llm_envs.math.judging.polynomials import MOST_BITS
+from llm_envs.math.judging.powers import power
 
 _NUMBER = re.compile(r"(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?")
 _LONGEST_NUMBER = 4000  # digits; Python's own limit is 4300
@@ -43,21 +45,29 @@ def apply_function(name: str, arguments: Sequence[Expression]) -> Expression:
 
 
 def absolute(value: Expression) -> Expression:
-    """The absolute value."""
+    """The absolute value. Raises TooLargeError."""
     number = value.rational
-    return opaque("abs", value) if number is None else Expression.number(abs(number))
+    if number is not None:
+        return Expression.number(abs(number))
+    parts = real_and_imaginary(value) if mentions_i(value) else None
+    if parts is None:
+        return opaque("abs", value)
+    real, imaginary = parts
+    return power(real * real + imaginary * imaginary, Expression.number(Fraction(1, 2)))
 
 
-def factorial(value: Expression) -> Expression:
-    """The factorial. Raises UnreadError, TooLargeError."""
+def factorial(value: Expression, *, every: int = 1) -> Expression:
+    """The factorial, or the product of every second number with `every=2`. Raises UnreadError, TooLargeError."""
+    if every > 2:
+        raise AmbiguousError("a factorial with more than two signs")
     number = value.rational
     if number is None:
-        return opaque("factorial", value)
+        return opaque("factorial" if every == 1 else "double factorial", value)
     if number.denominator != 1 or number < 0:
         raise AmbiguousError("a factorial of something other than a natural number")
     if number > _LARGEST_FACTORIAL:
         raise TooLargeError("a large factorial")
-    return Expression.number(math.factorial(number.numerator))
+    return Expression.number(math.prod(range(number.numerator, 0, -every)))
 
 
 def binomial(n: Expression, k: Expression) -> Expression:

@@ -14,6 +14,7 @@ import signal
 import sys
 from typing import Any
 
+_DIGITS, _AGREE = 60, 40
 MOST_MEMORY = 2 << 30  # bytes
 _PR_SET_PDEATHSIG = 1
 
@@ -76,17 +77,48 @@ def _load() -> Any:
         return result
 
     def compare(gold: str, answer: str) -> str:
-        """Right or wrong where both directions say the same, since the library is not symmetric."""
+        """Right or wrong where both directions say the same, since the library is not symmetric, and numbers agree."""
         try:
             left, right = parsed(gold), parsed(answer)
             if not left or not right:
                 return "undecided"
             verdicts = {same(left, right), same(right, left)}
+            apart = _apart(left[0], right[0])
         except Exception:  # noqa: BLE001  # the boundary of a library that raises anything on what models write
             return "undecided"
-        return "undecided" if len(verdicts) > 1 else "right" if True in verdicts else "wrong"
+        if len(verdicts) > 1 or apart is (True in verdicts):
+            return "undecided"
+        return "right" if True in verdicts else "wrong"
 
     return compare
+
+
+def _apart(left: Any, right: Any) -> bool | None:
+    """Whether two expressions differ at points where their symbols are numbers; None for what is no expression.
+
+    The library compares numbers to 12 digits, and what it cannot simplify it takes to be different.
+
+    Raises:
+        ValueError: they have no value at any point.
+    """
+    from sympy import Expr, Integer, N
+
+    if not isinstance(left, Expr) or not isinstance(right, Expr):
+        return None
+    symbols = left.free_symbols | right.free_symbols
+    names = sorted({str(symbol) for symbol in symbols})  # beside an i the library takes all others for complex, too
+    agreed = False
+    for first in (2, 5):  # natural numbers, for sums up to n
+        point = {symbol: Integer(first + names.index(str(symbol))) for symbol in symbols}
+        values = [N(side.subs(point).doit(), _DIGITS) for side in (left, right)]
+        if not all(value.is_number and value.is_finite for value in values):
+            continue
+        if abs(values[0] - values[1]) > (1 + abs(values[0])) * 10**-_AGREE:
+            return True
+        agreed = True
+    if not agreed:
+        raise ValueError(f"no value at any point: {left}, {right}")
+    return False
 
 
 if __name__ == "__main__":

@@ -11,11 +11,12 @@ from llm_envs.math.judging.values import InBase, Percent, Quantity, Scalar, Valu
 
 _PERCENT = frozenset({"%", "percent", r"\text{percent}", r"\text{%}", r"\text{percent.}"})
 _CURRENCIES = {r"\$": "dollar", r"\text{€}": "€", r"\text{£}": "£", r"\text{\$}": "dollar"}
-_IN_BASE = re.compile(r"([0-9A-Za-z]*\d[0-9A-Za-z]*)_(?:\{(\w+)\}|(\d))")
+_IN_BASE = re.compile(r"\(?([0-9A-Za-z]*\d[0-9A-Za-z]*|[A-Fa-f]{2,}(?=\)?_\{?16))\)?_(?:\{(\w+)\}|(\d))")
 _BASES = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 _WORD = re.compile(r"[A-Za-z]+|\\text\{[^{}]*\}")
 _EXPONENTS = (["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"])
 _ANGLE_FUNCTIONS = frozenset({r"\sin", r"\cos", r"\tan", r"\cot", r"\sec", r"\csc", "sin", "cos", "tan"})
+_TEMPERATURES = frozenset({"C", "F", r"\text{C}", r"\text{F}"})
 _DEGREES = (["^", r"\circ"], ["^", "{", r"\circ", "}"], [r"\circ"])
 
 
@@ -79,9 +80,8 @@ def read_base(tokens: Tokens, _read: Read) -> Value | None:
 def _unit_begin(tokens: Tokens) -> int:
     r"""Where the unit behind a value begins; the number of tokens where there is none."""
     end = len(tokens)
-    for ending in _DEGREES:
-        if list(tokens[-len(ending) :]) == ending:
-            return end if _ANGLE_FUNCTIONS.intersection(tokens) else end - len(ending)
+    if (begin := _degrees_begin(tokens)) < end:
+        return end if _ANGLE_FUNCTIONS.intersection(tokens) else begin
     for ending in _EXPONENTS:
         if list(tokens[-len(ending) :]) == ending and len(tokens) > len(ending):
             before = tokens[-len(ending) - 1]
@@ -90,12 +90,33 @@ def _unit_begin(tokens: Tokens) -> int:
     begin = end
     while begin and (tokens[begin - 1] in {" ", "/"} or _WORD.fullmatch(tokens[begin - 1])):
         begin -= 1
-    while begin < end and (tokens[begin] in {" ", "/"} or tokens[begin] in {"i", "e", "pi"}):
+    while begin < end and not _begins_unit(tokens, begin, end):
         begin += 1
-    unit = tokens[begin:end]
-    if not unit or not begin or not (tokens[begin - 1] == " " or unit[0].startswith(r"\text") or len(unit[0]) > 3):
-        return len(tokens)
-    return begin if _may_be_unit(unit[0]) or len(unit) > 2 else len(tokens)
+    return begin if 0 < begin < end else len(tokens)
+
+
+def _degrees_begin(tokens: Tokens) -> int:
+    """Where a sign of degrees at the end begins, which may be followed by the letter of a scale of temperature."""
+    end = len(tokens)
+    if end > 2 and tokens[-1] in _TEMPERATURES:
+        end -= 1 + (tokens[-2] == " ")
+    for ending in _DEGREES:
+        if list(tokens[end - len(ending) : end]) == ending:
+            return end - len(ending)
+    return len(tokens)
+
+
+def _begins_unit(tokens: Tokens, begin: int, end: int) -> bool:
+    """Whether a word begins a unit and is no variable behind a number: one that stands apart, is known or long."""
+    word = tokens[begin]
+    if word in {" ", "/", "i", "e", "pi"} or not begin:
+        return False
+    if word.startswith(r"\text") or len(word) > 3 or word == "sq":
+        return True
+    whole = "".join(tokens[begin:end])
+    if tokens[begin - 1] != " ":
+        return len(whole) > 1 and tokens[begin - 1][-1].isdigit() and is_known_unit(whole)
+    return is_known_unit(word) or (len(word) == 3 and tokens[begin - 2][-1].isdigit())
 
 
 def _may_be_unit(word: str) -> bool:

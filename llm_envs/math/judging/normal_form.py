@@ -7,14 +7,16 @@ Nothing is evaluated here. Layout goes (`$`, `\left`, `\!`, thin spaces), synony
 import re
 from functools import lru_cache
 
-from llm_envs.math.judging.vocabulary import CHARACTERS, LAYOUT, SPACES, SYNONYMS
+from llm_envs.math.judging.vocabulary import CHARACTERS, FUNCTIONS, LAYOUT, SPACES, SYNONYMS, WORDS_TOO
 
 LONGEST = 1000  # characters; a longer text is not read, only compared as it stands
 
-_COMMAND = re.compile(r"\\[a-zA-Z]+|\\.|~|\*\*", re.DOTALL)
+_COMMAND = re.compile(r"\\(?:left|right) *\.|\\not *=|\\[a-zA-Z]+|\\.|~|\*\*", re.DOTALL)
 _STYLED = re.compile(
     r"\\(?:text(?:bf|it|rm|normal|up)?|math(?:rm|bf|it|sf|cal)|[mh]box|bm|boldsymbol|operatorname\*?) *\{([^{}]*)\}"
 )
+_UNICODE_ROOT = re.compile(r"√ ?(\d+(?:\.\d+)?)")
+_BOLD = re.compile(r"\*\*([^*]+)\*\*")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _CURRENCY = re.compile(r"^\s*-?\s*\$\s*-?[\d.]")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)")
@@ -31,8 +33,10 @@ def normal_form(text: str) -> str:
     if _PLAIN.fullmatch(text) or len(text) > LONGEST:
         return text
     if not text.isascii():
-        text = text.translate(CHARACTERS)
+        text = _UNICODE_ROOT.sub(r"\\sqrt{\1}", text).translate(CHARACTERS)
     text = _without_dollars(text)
+    if bold := _BOLD.fullmatch(text.strip()):
+        text = bold.group(1)
     text = _BRACED_COMMA.sub("", text).replace("...", r"\ldots ")
     if "\\" in text or "~" in text or "*" in text:
         text = _COMMAND.sub(_spelling, text)
@@ -57,12 +61,14 @@ def _without_dollars(text: str) -> str:
     delimiters = len(_DOLLAR.findall(text))
     if delimiters % 2 and _CURRENCY.match(text):
         text = text.replace("$", r"\$", 1)
-    return _DOLLAR.sub("", text)
+    return _DOLLAR.sub(" ", text)  # not without a trace: `5$3` is not 53
 
 
 def _spelling(match: re.Match[str]) -> str:
     command = match.group()
-    if command in LAYOUT:
+    if command.startswith(r"\not") and command.endswith("="):
+        return r"\ne "
+    if command in LAYOUT or (command.startswith((r"\left", r"\right")) and command.endswith(".")):
         return ""
     if command in SPACES:
         return " "
@@ -72,7 +78,7 @@ def _spelling(match: re.Match[str]) -> str:
 
 def _styled(match: re.Match[str]) -> str:
     content = match.group(1).strip()
-    if match.group().startswith(r"\operatorname"):
+    if match.group().startswith(r"\operatorname") or (content in FUNCTIONS and content not in WORDS_TOO):
         return f"\\{content} "
     if len(content) == 1 and content.islower() and not match.group().startswith((r"\text", r"\mbox", r"\hbox")):
         return content  # a letter in another face is a letter

@@ -4,6 +4,7 @@ Two expressions that differ at one point are different. Two that agree to 80 dig
 was written for are taken to be equal: the formulas that answers are made of cannot come so close by chance.
 """
 
+import math
 import zlib
 from collections.abc import Callable, Mapping
 from decimal import Context, Decimal, DecimalException, DivisionByZero, InvalidOperation, Overflow, localcontext
@@ -20,6 +21,9 @@ _DIFFER = Decimal(10) ** -30
 _POINTS = 4
 _LARGEST_ANGLE = 10**9
 _LARGEST_EXPONENT = 10**4
+_LARGEST_FACTORIAL = 3000
+_WHOLE_ONLY = frozenset({"factorial", "double factorial", "binomial"})
+_BARE_LOGARITHM = "log of an unwritten base"
 _MOST_BITS = 4096  # of a coefficient: more would make every step slow
 
 Point = Mapping[str, Decimal]
@@ -31,11 +35,21 @@ class UndefinedError(Exception):
 
 def compare_at_points(a: Expression, b: Expression) -> Verdict:
     """Whether two expressions agree wherever both are defined, as far as numbers can tell."""
+    if _functions(a) | _functions(b) >= {_BARE_LOGARITHM}:
+        verdicts = {_compare(a, b, base) for base in (Decimal(10), None)}
+        return verdicts.pop() if len(verdicts) == 1 else Verdict.UNDECIDED
+    return _compare(a, b, None)
+
+
+def _compare(a: Expression, b: Expression, base: Decimal | None) -> Verdict:
+    """The same with a logarithm whose base is not written to the base 10, or e where `base` is None."""
     names = sorted(_symbols(a) | _symbols(b))
+    whole = not _WHOLE_ONLY.isdisjoint(_functions(a) | _functions(b))
     agreed = 0
     with localcontext(_context()):
         for number in range(_POINTS if names else 1):
-            point = {name: _coordinate(name, number) for name in names}
+            point = {name: _whole(name, number) if whole else _coordinate(name, number) for name in names}
+            point[_BARE_LOGARITHM] = Decimal(1) if base is None else base.ln()
             try:
                 left, right = _value(a, point), _value(b, point)
                 gap = abs(left - right)
@@ -52,7 +66,7 @@ def compare_at_points(a: Expression, b: Expression) -> Verdict:
 
 def real_value(expression: Expression) -> Fraction | None:
     """The value of a constant to 100 digits, or None where there is none that is worked out here."""
-    if _symbols(expression):
+    if _symbols(expression) or _BARE_LOGARITHM in _functions(expression):
         return None
     with localcontext(_context()):
         try:
@@ -74,6 +88,22 @@ def _symbols(expression: Expression) -> set[str]:
             if isinstance(argument, Expression):
                 found |= _symbols(argument)
     return found
+
+
+def _functions(expression: Expression) -> set[str]:
+    """The kinds of atoms that it is made of, those inside functions, too."""
+    found: set[str] = set()
+    for atom in expression.atoms:
+        found.add(_BARE_LOGARITHM if atom.kind == "log" and len(atom.arguments) == 1 else atom.kind)
+        for argument in atom.arguments:
+            if isinstance(argument, Expression):
+                found |= _functions(argument)
+    return found
+
+
+def _whole(name: str, number: int) -> Decimal:
+    """A natural number, another one at each point, for what is defined for no others."""
+    return Decimal(3 * number + 3 + zlib.crc32(name.encode()) % 3)
 
 
 def _coordinate(name: str, number: int) -> Decimal:
@@ -130,6 +160,8 @@ def _atom(atom: Atom, point: Point) -> Decimal:
         return _pi()
     if atom.kind == "e":
         return Decimal(1).exp()
+    if atom.kind == "log" and len(atom.arguments) == 1:
+        return _value(atom.arguments[0], point).ln() / point[_BARE_LOGARITHM]
     function = _FUNCTIONS.get(atom.kind)
     if function is None:
         raise UndefinedError(atom.kind)
@@ -176,10 +208,14 @@ def _exponential(exponent: Decimal) -> Decimal:
     return exponent.exp()
 
 
-def _logarithm(*arguments: Decimal) -> Decimal:
-    if len(arguments) != 2:
-        raise UndefinedError("a logarithm to a base that is not written")
-    return arguments[1].ln() / arguments[0].ln()
+def _logarithm(base: Decimal, argument: Decimal) -> Decimal:
+    return argument.ln() / base.ln()
+
+
+def _natural(value: Decimal) -> int:
+    if value != value.to_integral_value() or not 0 <= value <= _LARGEST_FACTORIAL:
+        raise UndefinedError("a number that is not natural, or large")
+    return int(value)
 
 
 def _general_power(base: Decimal, exponent: Decimal) -> Decimal:
@@ -207,4 +243,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Decimal]] = {
     "exp": _exponential,
     "ln": lambda value: value.ln(),
     "log": _logarithm,
+    "factorial": lambda value: Decimal(math.factorial(_natural(value))),
+    "double factorial": lambda value: Decimal(math.prod(range(_natural(value), 0, -2))),
+    "binomial": lambda n, k: Decimal(math.comb(_natural(n), _natural(k))),
 }

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from math import isqrt
 
+from llm_envs.math.judging.complex_parts import mentions_i, real_and_imaginary
 from llm_envs.math.judging.errors import AmbiguousError, TooLargeError
 from llm_envs.math.judging.exact import Expression, opaque
 from llm_envs.math.judging.polynomials import (
@@ -112,8 +113,20 @@ def _root_of(value: Fraction, by: Fraction) -> Expression:
     return Expression({monomial: bounded(factor)})
 
 
+def _turned(exponent: Expression) -> Expression:
+    """e to the power of a + bi, by Euler's formula."""
+    parts = real_and_imaginary(exponent)
+    if parts is None:
+        return opaque("power", Expression.atom(EULER), exponent)
+    size, angle = parts
+    turn = opaque("cos", angle) + Expression.atom(IMAGINARY) * opaque("sin", angle)
+    return turn * power(Expression.atom(EULER), size)
+
+
 def _symbolic_power(base: Expression, exponent: Expression) -> Expression:
     """2^(2n+1) becomes 2 (2^n)^2, so that equal powers look equal; what does not fit stays as it is written."""
+    if base == Expression.atom(EULER) and mentions_i(exponent):
+        return _turned(exponent)
     value = base.rational
     if exponent.bottom != ONE or not (base == Expression.atom(EULER) or (value is not None and value > 0)):
         return opaque("power", base, exponent)

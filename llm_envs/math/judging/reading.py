@@ -20,7 +20,7 @@ from llm_envs.math.judging.tokens import DEEPEST, Read, Tokens, stripped, tokeni
 from llm_envs.math.judging.values import Infinity, Scalar, Unordered, Unread, Value
 from llm_envs.math.judging.words import read_words
 
-_PLAIN = re.compile(r"[-+]?(\d+)(?:\.(\d+))?")
+_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.(\d+))?|\.(\d+))")
 MOST_WORDS = 12
 _WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}")
 _INFINITIES = frozenset({r"\infty", "infinity", "inf", "oo"})
@@ -61,7 +61,8 @@ def read(normal: str) -> Value:
 
 
 def _places(plain: re.Match[str]) -> int | None:
-    return len(plain.group(2)) if plain.group(2) else None
+    decimals = plain.group(1) or plain.group(2)
+    return len(decimals) if decimals else None
 
 
 def _read(tokens: Tokens, depth: int) -> Value:

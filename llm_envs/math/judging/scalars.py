@@ -2,9 +2,10 @@ r"""The reader of scalar expressions: a recursive descent over tokens that evalu
 
     sum     = ["+" | "-" | "\pm"] product {("+" | "-" | "\pm") product}
     product = (mixed number | factor) {["*" | "/"] factor}
-    factor  = base {"!" | "^" exponent | "^\circ"}
+    factor  = base {"!" | "!!" | "^" exponent | "^\circ"}
 
-What may mean two things is not read: `4 10/3` is no mixed number, and no product either.
+What may mean two things is not read: `4 10/3` is no mixed number, and no product either; `\sqrt23` is set as the root
+of 2, times 3, and often meant as the root of 23.
 """
 
 import re
@@ -119,13 +120,21 @@ class _Reader(Cursor):
         value = self._base()
         while self.next in {"!", "^"}:
             if self.take() == "!":
-                value = factorial(value)
+                value = factorial(value, every=1 + self._pass_marks())
             elif self.next == r"\circ":
                 self.take()
                 value = value * _DEGREE
             else:
                 value = power(value, self._exponent())
         return value
+
+    def _pass_marks(self) -> int:
+        """Pass further signs of a factorial; how many there are. `5!!` is 5 * 3 * 1, not the factorial of 5!."""
+        count = 0
+        while self.next == "!":
+            self.take()
+            count += 1
+        return count
 
     def _exponent(self) -> Expression:
         """What stands behind `^`: a group, or a factor with a sign; `2^3^4` is 2^(3^4)."""
@@ -140,6 +149,8 @@ class _Reader(Cursor):
         token = self.take()
         if token[0].isdigit() or (token[0] == "." and len(token) > 1):
             return self._decimal(token)
+        if token == "." and self.next == r"\overline":  # noqa: S105
+            return self._decimal("0.")
         if token in _OPENING:
             self.skip(-1)
             return self._inside(self.take_group(token, _OPENING[token]))
@@ -148,7 +159,7 @@ class _Reader(Cursor):
         if token == r"\frac":  # noqa: S105
             return self._argument() / self._argument()
         if token in {r"\sqrt", "sqrt"}:
-            return self._root()
+            return self._root(token)
         if token == r"\binom":  # noqa: S105
             return binomial(self._argument(), self._argument())
         name = token.removeprefix("\\")
@@ -160,7 +171,7 @@ class _Reader(Cursor):
         if self.next != r"\overline" or "." not in digits:
             return Expression.number(value)
         self.take()
-        period = "".join(self.take_group("{", "}"))
+        period = "".join(self.take_group("{", "}") if self.next == "{" else [self.take()])
         if not _DIGITS.fullmatch(period) or len(period) > _LONGEST_PERIOD:
             raise UnreadError("a line over something other than a period")
         places = len(digits.partition(".")[2])
@@ -173,8 +184,10 @@ class _Reader(Cursor):
         r"""The argument of a command: a group, else one character, as in `\frac12`."""
         return self._inside(self.take_group("{", "}") if self.next == "{" else [self.take_character()])
 
-    def _root(self) -> Expression:
+    def _root(self, command: str) -> Expression:
         degree = self._inside(self.take_group("[", "]")) if self.next == "[" else Expression.number(2)
+        if command.startswith("\\") and (self.next or "")[:1].isdigit() and len(self.next or "") > 1:
+            raise AmbiguousError("a root of the first digit, or of all of them")
         self.deeper()
         value = self._base()
         self.shallower()

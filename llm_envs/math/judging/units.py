@@ -9,8 +9,9 @@ _SAME = {
     "g": "gram", "kg": "kilogram", "mg": "milligram", "lb": "pound", "oz": "ounce",
     "s": "sec second", "min": "minute", "h": "hr hour", "day": "", "week": "", "month": "", "year": "yr",
     "l": "L liter litre", "ml": "mL milliliter millilitre", "mph": "", "km/h": "kph kmh", "m/s": "",
-    "degree": r"deg ^\circ \circ", "dollar": r"\$ USD", "cent": r"\cent ¢", "€": "euro EUR", "£": "GBP",
-    "radian": "rad", "unit": "", "point": "pt",
+    "degree": r"deg ^\circ \circ", "degree c": "", "degree f": "",
+    "dollar": r"\$ USD", "cent": r"\cent ¢", "€": "euro EUR", "£": "GBP",
+    "radian": "rad", "unit": "", "point": "pt", "gal": "gallon", "qt": "quart",
 }  # fmt: skip
 _NAMES = {other: name for name, others in _SAME.items() for other in (name, *others.split())}
 _CHANGING = (
@@ -38,6 +39,7 @@ def unit_named(text: str) -> str | None:
         power, exponent = "^", "3" if words[0] == "cubic" else "2"
         words = words[1:]
     name = " ".join(_singular(word) for word in words)
+    name = name.replace("degree celsius", "degree c").replace("degree fahrenheit", "degree f")
     return name + (f"^{exponent.strip(' {}')}" if power else "")
 
 

@@ -71,9 +71,15 @@ class Ordered:
 
 @dataclass(frozen=True, slots=True)
 class Unordered:
-    r"""Several values whose order does not matter: `\{1, 2\}`, or `1, 2` without brackets."""
+    r"""Several values whose order does not matter: `\{1, 2\}`, or `1, 2` without brackets.
+
+    Attributes:
+        items: the values.
+        braces: whether they stand in braces, so that it says nothing how often one does.
+    """
 
     items: "tuple[Value, ...]"
+    braces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

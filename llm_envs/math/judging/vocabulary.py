@@ -14,6 +14,7 @@ _GREEK = (
 LAYOUT = frozenset(_LAYOUT.split())  # goes without a trace
 SPACES = frozenset([*_SPACES.split(), "\\ "])
 FUNCTIONS = frozenset(_FUNCTIONS.split())
+WORDS_TOO = frozenset({"max", "min", "sec"})  # functions, but in `\\text{...}` a word or a unit
 GREEK = frozenset(rf"\{name}" for name in _GREEK.split())
 
 SYNONYMS = {
@@ -24,6 +25,7 @@ SYNONYMS = {
     r"\varnothing": r"\emptyset", r"\infin": r"\infty", r"\degree": r"^\circ", r"\degrees": r"^\circ",
     r"\percent": "%", r"\%": "%", r"\lor": r"\text{or}", r"\land": r"\text{and}", r"\colon": ":", r"\mid": "|",
     r"\dots": r"\ldots", r"\cdots": r"\ldots", "**": "^",
+    r"\bar": r"\overline", r"\R": r"\mathbb{R}", r"\reals": r"\mathbb{R}", r"\cr": r"\\",
 }  # fmt: skip
 
 CHARACTERS = str.maketrans(
@@ -36,5 +38,7 @@ CHARACTERS = str.maketrans(
         "²": "^2 ", "³": "^3 ", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "⅓": r"\frac{1}{3}",
         "⅔": r"\frac{2}{3}", "⟨": r"\langle ", "⟩": r"\rangle ", "€": r"\text{€}", "£": r"\text{£}",
         "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " ", "\N{THIN SPACE}": " ", "％": "%", "，": ",",
+        "‐": "-", "‑": "-", "‒": "-", "—": "-", "－": "-", "＋": "+", "＝": "=", "／": "/", "（": "(", "）": ")",
+        "：": ":", "；": ";", "、": ",", "．": ".", "。": ".",
     }
 )  # fmt: skip
