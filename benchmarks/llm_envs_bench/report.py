@@ -35,12 +35,12 @@ def suite_table(standings: Sequence[Standing], references: Sequence[Standing] = 
     """
     everyone = [*standings, *references]
     columns: dict[str, list[str]] = {
-        AGENT: [one.label for one in everyone],
+        AGENT: _labels(standings, references),
         "score": [percent(one.score) for one in everyone],
         "95%": [percent_interval(one.score) for one in everyone],
     }
     for entry in dict.fromkeys(summary.entry for one in everyone for summary in one.summaries):
-        columns[entry] = [_on_entry(one, entry) for one in everyone]
+        columns[entry.replace("_", " ")] = [_on_entry(one, entry) for one in everyone]
     columns["episodes"] = [_episodes(one) for one in everyone]
     if any(one.owed for one in everyone):
         columns["owed"] = [str(one.owed) for one in everyone]
@@ -58,7 +58,7 @@ def leaderboard(summaries: Sequence[Summary], references: Sequence[Summary] = ()
     """
     rows = [*summaries, *references]
     columns: dict[str, list[str]] = {
-        AGENT: [row.label for row in rows],
+        AGENT: _labels(summaries, references),
         "success": [percent(row.success) for row in rows],
         "95%": [percent_interval(row.success) for row in rows],
     }
@@ -158,6 +158,10 @@ def _amount(estimate: Estimate | None, digits: int) -> str:
 
 def _cost_column(rows: Sequence[Summary], text: Callable[[RoleCost], str]) -> list[str]:
     return ["\n".join(map(text, row.costs.values())) for row in rows]
+
+
+def _labels(ours: Sequence[Standing | Summary], references: Sequence[Standing | Summary]) -> list[str]:
+    return [one.label for one in ours] + [f"{one.label} (reference)" for one in references]
 
 
 def _pass_rate(row: Summary, k: int) -> tuple[str, str]:

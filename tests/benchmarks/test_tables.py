@@ -51,13 +51,13 @@ def row_of(grid: Grid, row: int) -> dict[str, str]:
 def test_a_suite_has_a_score_and_a_column_for_each_entry(tmp_path: Path) -> None:
     idle, oracle = standing(tmp_path, "idle"), standing(tmp_path, "oracle")
     grid = suite_table([idle], [oracle])
-    assert grid.header == ("agent", "score", "95%", "cycles_2", "cycles_5", "episodes")
+    assert grid.header == ("agent", "score", "95%", "cycles 2", "cycles 5", "episodes")
     assert row_of(grid, 0) | {"95%": ""} == {
         "agent": "idle",
         "score": "0.0%",
         "95%": "",
-        "cycles_2": "0.0%",
-        "cycles_5": "0.0%",
+        "cycles 2": "0.0%",
+        "cycles 5": "0.0%",
         "episodes": "8 × 3",
     }
     assert row_of(grid, 1)["score"] == "50.0%"

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         cost.money for one in standings for row in one.summaries for cost in row.costs.values()
     ):
         raise UsageError(f"prices={str(args.prices)!r}: no agent of these runs has a price there and counted tokens.")
-    references = [] if args.no_references else references_for(standings)
+    references = [] if args.no_references or args.format == "json" else references_for(standings)
     if args.format == "json":
         if len(standings) > 1:
             raise UsageError(f"runs={len(standings)}: --format json writes one run; csv holds several.")

@@ -1,0 +1,58 @@
+"""The committed results are those of the suites as they are, and the page lists them as they are."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from llm_envs_bench.agents import build_casts
+from llm_envs_bench.leaderboard_page import leaderboard_page
+from llm_envs_bench.references import committed
+from llm_envs_bench.runner import play_run
+from llm_envs_bench.standing import Standing, load_standing
+from llm_envs_bench.suites import load_suite, plan_suite
+from tests.architecture.paths import ROOT
+from tests.scale import scaled
+
+PLAYERS = ("greedy", "oracle", "random")
+MOST_RANDOM = 0.05
+
+
+def test_the_page_is_the_one_that_the_results_make() -> None:
+    """`python -m llm_envs_bench.leaderboard_page > docs/leaderboard.md` writes it."""
+    page = (ROOT / "docs/leaderboard.md").read_text()
+    assert page == leaderboard_page(committed())
+    assert page != leaderboard_page(committed()[1:]), "negative control"
+
+
+@pytest.mark.parametrize("suite", ["core_v0", "smoke_v0"])
+def test_the_results_belong_to_the_suite_as_it_is(suite: str) -> None:
+    found = [one for one in committed() if one.suite == suite]
+    assert sorted(one.label for one in found) == list(PLAYERS)
+    assert {one.suite_hash for one in found} == {load_suite(suite).hash}, (
+        "play the suite again; see docs/leaderboard.md"
+    )
+    entries = [entry.name for entry in load_suite(suite).entries]
+    assert all([summary.entry for summary in one.summaries] == entries for one in found)
+    assert all(one.owed == 0 for one in found)
+
+
+def test_the_oracle_solves_every_entry_of_the_core_and_random_hardly_any() -> None:
+    by_name = {one.label: one for one in committed() if one.suite == "core_v0"}
+    assert {summary.success.value for summary in by_name["oracle"].summaries} == {1.0}
+    assert max(summary.success.value for summary in by_name["random"].summaries) <= MOST_RANDOM
+
+
+def numbers(standing: Standing) -> Standing:
+    """Without seconds, which differ from machine to machine."""
+    return replace(standing, summaries=tuple(replace(summary, costs={}) for summary in standing.summaries))
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+@pytest.mark.parametrize("suite", scaled(fast=["smoke_v0"], long=["smoke_v0", "core_v0"]))
+def test_the_commands_of_the_page_give_its_numbers(suite: str, player: str, tmp_path: Path) -> None:
+    plan = plan_suite(load_suite(suite), player, {})
+    play_run(plan, tmp_path / "run", casts=build_casts(plan))
+    (kept,) = (one for one in committed() if (one.suite, one.label) == (suite, player))
+    again = Standing.from_json(load_standing(tmp_path / "run").to_json())
+    assert repr(numbers(again)) == repr(numbers(kept)), "repr, since NaN differs from itself"
