@@ -8,6 +8,7 @@ import hashlib
 import json
 import logging
 import os
+import resource
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from at_grpo import train
 from at_grpo.at_grpo_trainer import ATGRPOTrainer
 from at_grpo.cli import main
 from at_grpo.config import TrainConfig
+from at_grpo.inference import publishing
 from at_grpo.inference.base import Completion, SampleRequest
 from at_grpo.inference.merged import MergedPolicies
 from at_grpo.inference.transformers import TransformersSampler
@@ -32,6 +34,7 @@ from llm_envs.sandbox import registry
 from tests.trainer.end_to_end import flat_env
 from tests.trainer.end_to_end.process import OUTPUT
 
+SMALL = 4096  # bytes
 TAPE, BASE_DIGESTS, EVALUATED = "tape.jsonl", "base_digests.json", "evaluated.jsonl"
 
 
@@ -136,9 +139,47 @@ def _take_the_cages_away() -> None:
     registry.Kind.unavailable = lambda kind: "the kernel has no Landlock"
 
 
+def _publish_the_start_for_ever() -> None:
+    """Versions go up, weights do not."""
+    save, states = publishing.get_peft_model_state_dict, {}
+
+    def first_state(model: PeftModel, adapter_name: str) -> Any:
+        if adapter_name not in states:
+            states[adapter_name] = {key: value.clone() for key, value in save(model, adapter_name=adapter_name).items()}
+        return states[adapter_name]
+
+    publishing.get_peft_model_state_dict = first_state
+
+
+def _cut_an_adapter_short() -> None:
+    save = publishing.save_file
+
+    def save_half(tensors: Any, path: Path) -> None:
+        save(tensors, path)
+        if "-v2-" in path.parent.name:
+            os.truncate(path, path.stat().st_size // 2)
+
+    publishing.save_file = save_half
+
+
+def _fill_the_disk() -> None:
+    """A limit on the size of files looks to a process like a disk without room, and needs no privileges."""
+    save = publishing.save_file
+
+    def save_or_fail(tensors: Any, path: Path) -> None:
+        if "-v2-" in path.parent.name:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, resource.RLIM_INFINITY))
+        save(tensors, path)
+
+    publishing.save_file = save_or_fail
+
+
 FAULTS: dict[str, Callable[[], None]] = {
     "moments not restored": _forget_moments,
     "adapters not restored": _forget_adapters,
     "stale adapters": _serve_stale_adapters,
     "no cage": _take_the_cages_away,
+    "weights of the start": _publish_the_start_for_ever,
+    "adapter cut short": _cut_an_adapter_short,
+    "disk full": _fill_the_disk,
 }

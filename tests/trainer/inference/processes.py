@@ -1,38 +1,60 @@
-"""Which processes belong to a server: those that were started with its folder in their environment."""
+"""Which processes belong to a server, by what /proc says."""
 
-import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 
-def of(folder: Path) -> list[int]:
-    """The server that has its sockets in this folder and its workers; the keeper, whose child it is, is not among
-    them, nor is a process that has ended and was not asked about yet.
-    """
-    mark = f"VLLM_RPC_BASE_PATH={folder}".encode()
-    found = []
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process as it is now; one that has ended and that nobody has asked about is none."""
+
+    pid: int
+    parent: int
+    session: int
+    words: tuple[str, ...]
+
+
+def all_processes() -> Iterator[Process]:
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            environment = (path / "environ").read_bytes().split(b"\0")
-            command = (path / "cmdline").read_bytes()
-        except OSError:  # it has ended, or is another user's
+            state, parent, _, session = (path / "stat").read_text().rpartition(")")[2].split()[:4]
+            words = tuple((path / "cmdline").read_bytes().decode(errors="replace").split("\0"))
+        except OSError:  # it has ended
             continue
-        if mark in environment and b"keeper.py" not in command and command:
-            found.append(int(path.name))
-    return sorted(found)
+        if state != "Z":
+            yield Process(int(path.name), int(parent), int(session), words)
+
+
+def keepers(folder: Path) -> list[Process]:
+    """The process that keeps the server with its sockets in this folder."""
+    return [one for one in all_processes() if str(folder) in one.words and _keeps(one)]
+
+
+def _keeps(process: Process) -> bool:
+    return any(word.endswith("keeper.py") for word in process.words)
 
 
 def leaders(folder: Path) -> list[int]:
-    """The server's own process: the one that leads its session."""
-    return [process for process in of(folder) if process == _session(process)]
+    """The server itself, which leads a session of its own."""
+    heads = (one for one in all_processes() if one.pid == one.session and not _keeps(one))
+    return [one.pid for one in heads if str(folder / "socket") in one.words]
 
 
-def _session(process: int) -> int:
-    try:
-        return os.getsid(process)
-    except ProcessLookupError:
-        return -1
+def members(session: int) -> list[int]:
+    """A server and its workers, by the server's process id, which outlives it as the name of the session."""
+    return sorted(one.pid for one in all_processes() if one.session == session)
 
 
-def parent(process: int) -> int:
-    """The process that started it."""
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+def of(folder: Path) -> list[int]:
+    """The server with its sockets in this folder, and its workers."""
+    return sorted(process for leader in leaders(folder) for process in members(leader))
+
+
+def folder_kept_by(run: int) -> Path | None:
+    """The folder of the server that a run has started, by the run's process id."""
+    for one in all_processes():
+        if one.parent == run and _keeps(one):
+            place = next(number for number, word in enumerate(one.words) if word.endswith("keeper.py"))
+            return Path(one.words[place + 1])
+    return None

@@ -62,12 +62,12 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def kill(server: Server, number: int = signal.SIGKILL) -> None:
-    """A signal to the server's own process, when it is there."""
+def kill(server: Server) -> None:
+    """SIGKILL to the server's own process, when it is there; its worker is left to us."""
     wait_for(lambda: processes.leaders(folder_of(server)))
     (leader,) = processes.leaders(folder_of(server))
-    os.kill(leader, number)
-    wait_for(lambda: leader not in processes.leaders(folder_of(server)))
+    os.kill(leader, signal.SIGKILL)
+    wait_for(lambda: not processes.members(leader))
 
 
 def loaded(endpoint: Endpoint) -> set[str]:
@@ -79,10 +79,11 @@ def test_a_server_ends_with_its_workers_and_its_folder_when_it_is_closed(start: 
     server = start()
     server.wait_ready()
     folder = folder_of(server)
-    assert len(processes.of(folder)) == 2, "the server and its worker"
+    (leader,) = processes.leaders(folder)
+    assert len(processes.members(leader)) == 2, "the server and its worker"
     server.close()
     server.close()
-    assert not processes.of(folder)
+    assert not processes.members(leader)
     assert not folder.exists()
 
 
@@ -102,7 +103,6 @@ def test_a_server_that_dies_is_started_again_and_prepared_before_it_takes_reques
         for _ in range(2):
             kill(server)
             assert loaded(server.endpoint) == {"tool-v1"}
-            assert len(processes.of(folder_of(server))) == 2, "nothing is left of the one before"
     assert caplog.text.count("was ended by SIGKILL") == 2
 
 
@@ -212,19 +212,20 @@ def test_a_run_that_is_killed_leaves_no_server_no_worker_and_no_folder(
     )
     assert run.stdout is not None
     folder = Path(run.stdout.readline().strip().removeprefix(UNIX)).parent
-    assert len(processes.of(folder)) == 2
+    (leader,) = processes.leaders(folder)
+    assert len(processes.members(leader)) == 2
     run.send_signal(number)
     run.wait()
     run.stdout.close()
-    wait_for(lambda: not processes.of(folder) and not folder.exists())
+    wait_for(lambda: not processes.members(leader) and not folder.exists())
 
 
 def test_a_server_does_not_outlive_its_keeper(start: Callable[..., Server]) -> None:
     server = start(restarts=0)
     server.wait_ready()
     folder = folder_of(server)
-    (leader,) = processes.leaders(folder)
-    os.kill(processes.parent(leader), signal.SIGKILL)
+    (leader,), (keeper,) = processes.leaders(folder), processes.keepers(folder)
+    os.kill(keeper.pid, signal.SIGKILL)
     wait_for(lambda: leader not in processes.leaders(folder))
 
 

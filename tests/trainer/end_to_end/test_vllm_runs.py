@@ -1,0 +1,270 @@
+"""Whole runs by a real vLLM server: two roles train with a swap after every step, and faults end well or in words.
+
+One server is started by `at-grpo serve` and shared by all runs that name it; two runs start their own.
+"""
+
+import asyncio
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import pytest
+
+from at_grpo.cli import FAILURE
+from at_grpo.inference.endpoint import Endpoint
+from at_grpo.loading import dump_config
+from at_grpo.warm_start import build_base
+from tests.architecture.paths import ROOT
+from tests.scale import scaled
+from tests.trainer.end_to_end import look, process, vllm_runs
+from tests.trainer.end_to_end.settings import ROLES
+from tests.trainer.end_to_end.vllm_runs import ENDLESS, FAULT_RUN, command, said, served, wait_for, wait_for_step
+from tests.trainer.inference import processes
+
+pytestmark = [pytest.mark.system, pytest.mark.needs("vllm")]
+
+GAP = 1e-4  # between a token's log-probability at the server and in the trainer, float32
+STEPS = scaled(fast=5, long=30)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if find_spec("vllm") is None:
+        pytest.skip("vllm is not installed")
+    folder = tmp_path_factory.mktemp("servable")
+    return build_base(vllm_runs.warm(folder), folder / "base")
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The server that runs name by its URL."""
+
+    url: str
+    log: Path
+
+    @property
+    def adapters(self) -> set[str]:
+        models = asyncio.run(Endpoint(self.url, patience_s=5.0).get("/v1/models"))["data"]
+        return {entry["id"] for entry in models} - {"base"}
+
+    def loads(self) -> list[str]:
+        """The names of all adapters that it says to have loaded, in order."""
+        return re.findall(r"Loaded new LoRA adapter: name '([^']+)'", self.log.read_text())
+
+
+@pytest.fixture(scope="module")
+def server(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """`at-grpo serve`, as a user starts it."""
+    folder = tmp_path_factory.mktemp("serve")
+    config, log = folder / "config.yaml", folder / "log"
+    config.write_text(dump_config(served(folder / "run", base)))
+    paths = os.pathsep.join(str(ROOT / part) for part in (".", "trainer"))
+    with log.open("w") as output:
+        serving = subprocess.Popen(
+            [sys.executable, "-m", "at_grpo", "serve", "--config", str(config), "--uds", str(folder / "s")],
+            env=os.environ | {"PYTHONPATH": paths},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def ready() -> bool:
+        assert serving.poll() is None, log.read_text()[-3000:]
+        return "Serving " in log.read_text()
+
+    try:
+        wait_for(ready, "at-grpo serve")
+        yield Shared(f"unix:{folder / 's'}", log)
+    finally:
+        serving.send_signal(signal.SIGINT)
+        status = serving.wait(vllm_runs.LIMIT_S)
+    assert status == 0
+
+
+# ---- runs by a server that was there before
+
+
+@pytest.fixture(scope="module")
+def trained(server: Shared, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return process.train(served(tmp_path_factory.mktemp("trained") / "run", base, server.url, steps=STEPS))
+
+
+def test_two_roles_train_and_every_token_is_of_the_weights_that_it_is_trained_at(trained: Path) -> None:
+    """UC-137, UC-140, UC-142, UC-160."""
+    lines = look.training(trained)
+    assert [line["step"] for line in lines] == list(range(1, STEPS + 1))
+    for line in lines:
+        for role in ROLES:
+            assert line[f"{role}/samples"] > 0
+            assert 0 < line[f"{role}/sampler_gap_max"] < GAP
+            assert line[f"probe/{role}/gap"] < GAP
+    changes = [line[f"probe/{role}/change"] for line in lines[1:] for role in ROLES]
+    assert max(changes) > 10 * GAP, "weights of the step before would be noticed"
+    first, last = look.adapters(trained / "checkpoint-0"), look.adapters(trained / f"checkpoint-{STEPS}")
+    for role, other in (ROLES, ROLES[::-1]):
+        assert look.distance(last[role], first[role]) > 1e-3
+        assert look.distance(last[role], last[other]) > 1e-3
+
+
+def test_every_version_is_served_under_a_name_of_its_own_and_none_is_left(trained: Path, server: Shared) -> None:
+    """UC-149; and a run ends no server that it has not started."""
+    by_run: dict[str, list[str]] = {}
+    for name in server.loads():
+        by_run.setdefault(name.rpartition("-")[2], []).append(name.rpartition("-")[0])
+    assert [f"{role}-v{version}" for version in range(STEPS) for role in ROLES] in [
+        names[1:] for names in by_run.values() if names[0] == "probe"
+    ]
+    assert len(set(server.loads())) == len(server.loads())
+    assert server.adapters == set()
+
+
+def test_a_run_that_serves_the_weights_of_its_start_for_ever_is_stopped(
+    server: Shared, base: Path, tmp_path: Path
+) -> None:
+    """UC-142, the negative control of the test above: versions go up, weights do not."""
+    running = command(served(tmp_path / "run", base, server.url, steps=STEPS), fault="weights of the start")
+    assert process.wait(running) == FAILURE
+    assert "samples from other weights" in said(tmp_path / "run").splitlines()[-1]
+    assert "Traceback" not in said(tmp_path / "run")
+
+
+def test_a_killed_run_leaves_the_server_and_the_resumed_one_serves_the_saved_adapters_first(
+    server: Shared, base: Path, tmp_path: Path
+) -> None:
+    """UC-166; leftovers of the run before are unloaded, with a warning."""
+    folder = tmp_path / "run"
+    running = command(served(folder, base, server.url, steps=ENDLESS))
+    with vllm_runs.ended(running):
+        wait_for_step(running, folder, 3)
+    left = server.adapters
+    assert left
+    before = len(server.loads())
+    running = command(served(folder, base, server.url, steps=ENDLESS), "--resume", "optim.steps=6")
+    assert process.wait(running) == 0, said(folder)[-3000:]
+    assert all(f"{name} is left from another run; it is unloaded" in said(folder) for name in left)
+    planted, first, *_ = server.loads()[before:]
+    assert planted.startswith("probe-")
+    step = int(first.split("-v")[1].split("-")[0])
+    assert step >= 2
+    lines = look.training(folder)
+    assert [line["step"] for line in lines] == list(range(1, 7))
+    saved, start = look.weights(folder / "checkpoint-6"), look.weights(folder / "checkpoint-0")
+    assert look.distance(saved, start) > 1e-3
+    assert all(lines[step][f"{role}/sampler_gap_max"] < GAP for role in ROLES)
+    assert server.adapters == set()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("adapter cut short", r"publishing (tool|planner)-v2-.*/served/(tool|planner)-v2-.*inference\.patience_s"),
+        ("disk full", r"run\.output_dir=.*File too large.*Make room there"),
+    ],
+)
+def test_a_fault_while_adapters_are_published_ends_the_run_with_its_place_and_the_remedy(
+    fault: str, words: str, server: Shared, base: Path, tmp_path: Path
+) -> None:
+    running = command(served(tmp_path / "run", base, server.url, steps=ENDLESS, **FAULT_RUN), fault=fault)
+    assert process.wait(running) == FAILURE
+    assert re.search(words, said(tmp_path / "run").splitlines()[-1])
+    assert "Traceback" not in said(tmp_path / "run")
+    assert vllm_runs.steps_done(tmp_path / "run") == 2
+    assert isinstance(server.adapters, set), "the server goes on"
+
+
+# ---- runs that start their own server, which is killed
+
+
+@dataclass(frozen=True)
+class Killed:
+    """What was there when a run was killed whose server had been killed before."""
+
+    run: Path
+    sessions: list[int]
+    folder: Path
+    restarts: int
+
+
+def kill_server(running: BaseProcess, run: Path, rng: random.Random) -> int:
+    """SIGKILL to one of the server's processes at a random moment; returns its session."""
+    wait_for_step(running, run, vllm_runs.steps_done(run) + 1)
+    time.sleep(rng.uniform(0, 3))
+    assert running.pid is not None
+    folder = processes.folder_kept_by(running.pid)
+    assert folder is not None
+    (session,) = processes.leaders(folder)
+    victims = [one for one in processes.all_processes() if one.session == session]
+    victim = rng.choice([one for one in victims if not any("resource_tracker" in word for word in one.words)])
+    os.kill(victim.pid, signal.SIGKILL)
+    return session
+
+
+def kills_survived(running: BaseProcess, run: Path, rng: random.Random, kills: int) -> list[int]:
+    """Kill its server so often, and see each time that the run goes on; returns the sessions."""
+    sessions = []
+    for _ in range(kills):
+        sessions.append(kill_server(running, run, rng))
+        wait_for(lambda: not processes.members(sessions[-1]), "the end of the server's other processes")
+        wait_for_step(running, run, vllm_runs.steps_done(run) + 3)
+    return sessions
+
+
+@pytest.fixture(scope="module")
+def killed(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Killed:
+    """A run whose server is killed, and then the run itself."""
+    run, kills = tmp_path_factory.mktemp("killed") / "run", scaled(fast=1, long=6)
+    running = command(served(run, base, steps=ENDLESS, restarts=kills))
+    with vllm_runs.ended(running):
+        sessions = kills_survived(running, run, random.Random(0), kills)
+        assert running.pid is not None
+        folder = processes.folder_kept_by(running.pid)
+        assert folder is not None
+        sessions += processes.leaders(folder)
+    return Killed(run, sessions, folder, kills)
+
+
+def test_a_server_that_is_killed_is_started_again_and_samples_what_is_trained(killed: Killed) -> None:
+    """UC-143: in every step, those in which the server died included."""
+    lines = look.training(killed.run)
+    assert [line["step"] for line in lines] == list(range(1, len(lines) + 1))
+    assert len(lines) >= 4
+    for line in lines:
+        for role in ROLES:
+            assert line[f"{role}/sampler_gap_max"] < GAP
+            assert line[f"probe/{role}/gap"] < GAP
+    assert said(killed.run).count("It is started again.") == killed.restarts
+    assert len(set(killed.sessions)) == killed.restarts + 1
+
+
+def test_a_run_that_is_killed_leaves_no_server_no_worker_and_no_socket(killed: Killed) -> None:
+    wait_for(lambda: not any(map(processes.members, killed.sessions)), "the end of the server")
+    wait_for(lambda: not killed.folder.exists(), "the end of its folder")
+
+
+def test_it_is_resumed_and_ends_in_words_when_the_restarts_are_used_up(killed: Killed, base: Path) -> None:
+    """UC-143, UC-166."""
+    kills = scaled(fast=1, long=4)
+    before, rng = vllm_runs.steps_done(killed.run), random.Random(1)
+    config = served(killed.run, base, steps=ENDLESS, restarts=killed.restarts)
+    running = command(config, "--resume", f"inference.restarts={kills}")
+    with vllm_runs.ended(running):
+        wait_for_step(running, killed.run, before + 1)
+        sessions = kills_survived(running, killed.run, rng, kills)
+        sessions.append(kill_server(running, killed.run, rng))
+        wait_for(lambda: running.exitcode is not None, "the end of the run")
+    assert running.exitcode == FAILURE
+    last = said(killed.run).splitlines()[-1]
+    assert re.match(r"at-grpo: unix:.*the vLLM server (was|ended).*its log is .*inference\.restarts allows", last)
+    assert "Traceback" not in said(killed.run)
+    assert not any(map(processes.members, sessions))
+    lines = look.training(killed.run)
+    assert [line["step"] for line in lines] == list(range(1, len(lines) + 1))
+    assert all(line[f"{role}/sampler_gap_max"] < GAP for line in lines for role in ROLES)
