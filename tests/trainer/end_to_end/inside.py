@@ -34,7 +34,7 @@ from llm_envs.sandbox import registry
 from tests.trainer.end_to_end import flat_env
 from tests.trainer.end_to_end.process import OUTPUT
 
-SMALL = 4096  # bytes
+SMALL = 16384  # bytes: less than an adapter, more than what a run says
 TAPE, BASE_DIGESTS, EVALUATED = "tape.jsonl", "base_digests.json", "evaluated.jsonl"
 
 
@@ -164,11 +164,15 @@ def _cut_an_adapter_short() -> None:
 
 def _fill_the_disk() -> None:
     """A limit on the size of files looks to a process like a disk without room, and needs no privileges."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, resource.RLIM_INFINITY))
+
+
+def _fill_the_disk_later() -> None:
     save = publishing.save_file
 
     def save_or_fail(tensors: Any, path: Path) -> None:
         if "-v2-" in path.parent.name:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, resource.RLIM_INFINITY))
+            _fill_the_disk()
         save(tensors, path)
 
     publishing.save_file = save_or_fail
@@ -182,4 +186,5 @@ FAULTS: dict[str, Callable[[], None]] = {
     "weights of the start": _publish_the_start_for_ever,
     "adapter cut short": _cut_an_adapter_short,
     "disk full": _fill_the_disk,
+    "disk full from version 2 on": _fill_the_disk_later,
 }

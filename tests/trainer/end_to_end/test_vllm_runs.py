@@ -166,7 +166,7 @@ def test_a_killed_run_leaves_the_server_and_the_resumed_one_serves_the_saved_ada
     ("fault", "words"),
     [
         ("adapter cut short", r"publishing (tool|planner)-v2-.*/served/(tool|planner)-v2-.*inference\.patience_s"),
-        ("disk full", r"run\.output_dir=.*File too large.*Make room there"),
+        ("disk full from version 2 on", r"run\.output_dir=.*File too large.*Make room there"),
     ],
 )
 def test_a_fault_while_adapters_are_published_ends_the_run_with_its_place_and_the_remedy(
