@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import llm_envs
+from llm_envs.core.errors import require
 from llm_envs.episode import Ending, Episode
 from llm_envs_bench.agents import Asking, Cast, build_casts
 from llm_envs_bench.attempts import Attempt
@@ -45,6 +46,9 @@ class Limits:
     budget: Budget = field(default_factory=Budget)
     prices: Mapping[str, Price] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        require(self.concurrency >= 1, "concurrency", self.concurrency, "a whole number >= 1")
+
 
 def evaluate(
     spec: RunSpec,
@@ -69,6 +73,7 @@ def play_run(
     casts: Mapping[str, Cast] | None = None,
     asking: Asking | None = None,
     limits: Limits | None = None,
+    spending: Spending | None = None,
     resume: bool = False,
     watch: Watch = unwatched,
 ) -> str:
@@ -80,6 +85,7 @@ def play_run(
         casts: entry -> who plays it, where it is not who the plan names.
         asking: how agents outside this process are asked.
         limits: how much at once and in all.
+        spending: what was taken so far, where several runs share a budget.
         resume: go on in a folder that holds a part of this very run.
         watch: given the number of episodes to play, opens an observer that is told of each one that ends, failed ones
             included.
@@ -96,7 +102,7 @@ def play_run(
         return ""
     limits = limits or Limits()
     crew = build_casts(plan, asking) if casts is None else casts  # before the folder is touched: it may be refused
-    spending = Spending(limits.budget, plan, limits.prices)
+    spending = spending or Spending(limits.budget, plan, limits.prices)
     with RunWriter(out, plan, resume=resume) as writer, watch(len(writer.owed)) as observer:
         spending.add_attempts(writer.earlier_attempts())
         game = _Playing(crew, limits, spending, writer, observer)
@@ -112,7 +118,7 @@ class _Playing:
     ) -> None:
         self.stopped = ""
         self._casts = casts
-        self._concurrency = max(1, limits.concurrency)
+        self._concurrency = limits.concurrency
         self._spending = spending
         self._writer = writer
         self._observer = observer

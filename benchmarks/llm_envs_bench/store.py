@@ -92,9 +92,14 @@ def load_plan(folder: Path) -> RunPlan:
         raise UsageError(f"run={str(folder)!r}: must be a folder that llm-envs eval has written.") from error
 
 
+def is_run(folder: Path) -> bool:
+    """Whether a folder was begun to be filled with a run."""
+    return (folder / RUN).exists()
+
+
 def is_complete(folder: Path, plan: RunPlan) -> bool:
     """Whether a folder holds this very run and owes nothing of it."""
-    if not (folder / RUN).exists() or plan.differences(load_plan(folder)):
+    if not is_run(folder) or plan.differences(load_plan(folder)):
         return False
     return not _owed(folder, plan)
 
@@ -157,7 +162,7 @@ class RunWriter:
 
 def _claim(folder: Path, plan: RunPlan, *, resume: bool) -> None:
     """Write `run.json`, or check that the one that is there describes this very run."""
-    if not (folder / RUN).exists():
+    if not is_run(folder):
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / RUN, [plan.to_json()])
         return

@@ -1,7 +1,5 @@
 """The suite's commands, as the `llm-envs` script calls them."""
 
-import argparse
-import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -11,17 +9,9 @@ from llm_envs.core.errors import UsageError
 from llm_envs_bench.store import load_run
 from tests.architecture.paths import ROOT
 from tests.benchmarks import corridor
+from tests.benchmarks.calls import ENTRY_POINTS, call
 
-ENTRY_POINTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["llm_envs.commands"]
 OURS = {name: module for name, module in ENTRY_POINTS.items() if module.startswith("llm_envs_bench.")}
-
-
-def call(command: str, *arguments: object) -> int:
-    """What the script does once it has found the command."""
-    module = import_module(ENTRY_POINTS[command])
-    parser = argparse.ArgumentParser(prog=f"llm-envs {command}", description=module.HELP)
-    module.add_arguments(parser)
-    return int(module.run(parser.parse_args([str(argument) for argument in arguments])))
 
 
 def evaluate(out: Path, *arguments: object, agent: str = "oracle") -> int:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from llm_envs.core.errors import require
 from llm_envs_bench.agents.errors import AgentError
 from llm_envs_bench.attempts import CALLS_AGAIN, Event
 
@@ -26,6 +27,10 @@ class Patience:
 
     retries: int = 5
     timeout_s: float = 120.0
+
+    def __post_init__(self) -> None:
+        require(self.retries >= 0, "retries", self.retries, "a whole number >= 0")
+        require(self.timeout_s > 0, "timeout", self.timeout_s, "a number of seconds > 0")
 
 
 async def ask(request: Callable[[], Awaitable[T]], patience: Patience, events: Counter[str]) -> T:

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from rich.console import Console
 
 from llm_envs.core.errors import require
 from llm_envs_bench.ablation import FOLDER, ablated_plans
-from llm_envs_bench.agents import Asking, build_casts
+from llm_envs_bench.agents import build_casts
 from llm_envs_bench.attempts import count_events
+from llm_envs_bench.budget import Spending
 from llm_envs_bench.dry_run import print_forecast
 from llm_envs_bench.evaluate_options import (
     add_limits,
@@ -29,9 +29,9 @@ from llm_envs_bench.metrics import summarise
 from llm_envs_bench.plan import RunPlan
 from llm_envs_bench.progress import follow
 from llm_envs_bench.report import leaderboard, output_console, percent, percent_interval
-from llm_envs_bench.runner import Limits, Observer, Watch, play_run, unwatched
+from llm_envs_bench.runner import Observer, Watch, play_run, unwatched
 from llm_envs_bench.standing import Standing
-from llm_envs_bench.store import FAILURES, Run, load_runs
+from llm_envs_bench.store import FAILURES, Run, is_run, load_runs
 
 HELP = "evaluate agents on a suite or an environment"
 EXITS = "exit status: 0 everything has a score, 1 something is owed, 2 wrong usage, 3 success is below --fail-under"
@@ -62,26 +62,27 @@ def run(args: argparse.Namespace) -> int:
     plans = {out: plan}
     if args.ablate_roles:
         plans |= {out / FOLDER / name: other for name, other in ablated_plans(plan).items()}
+    spending = Spending(limits.budget, plan, limits.prices)
     stopped = ""
     for folder, other in plans.items():
-        stopped = stopped or _play(other, folder, limits, asking, resume=args.resume)
-    runs = load_runs(out)
-    scored = [one for one in runs if one.episodes]
-    if scored:
-        summaries = tuple(summarise(one, plan.label) for one in scored)
-        samples = max(spec.samples for spec in plan.specs)
-        standing = Standing(plan.label, plan.suite, plan.suite_hash, samples, summaries)
+        watch: Watch = unwatched if is_human(plan) else partial(_follow, other.label, Console(stderr=True))
+        stopped = stopped or play_run(
+            other, folder, asking=asking, limits=limits, spending=spending, resume=args.resume, watch=watch
+        )
+    standing = _standing(plan, load_runs(out))
+    if standing.summaries:
         _print_table(plan, standing, console)
-    owed = _print_troubles(runs, stopped, out, console)
-    if owed or not scored:
+    owed = _print_troubles([one for folder in plans if is_run(folder) for one in load_runs(folder)], stopped, console)
+    console.print(f"run: {out}", markup=False, highlight=False, soft_wrap=True)
+    if owed or stopped:
         return RUN_ERROR
     return BELOW if args.fail_under is not None and standing.score.value < args.fail_under else OK
 
 
-def _play(plan: RunPlan, out: Path, limits: Limits, asking: Asking, *, resume: bool) -> str:
-    progress = Console(stderr=True)
-    watch: Watch = unwatched if is_human(plan) else partial(_follow, plan.label, progress)
-    return play_run(plan, out, asking=asking, limits=limits, resume=resume, watch=watch)
+def _standing(plan: RunPlan, runs: Sequence[Run]) -> Standing:
+    """The numbers of the entries that have any."""
+    summaries = tuple(summarise(one, plan.label) for one in runs if one.episodes)
+    return Standing(plan.label, plan.suite, plan.suite_hash, max(spec.samples for spec in plan.specs), summaries)
 
 
 def _follow(label: str, console: Console, owed: int) -> AbstractContextManager[Observer]:
@@ -103,17 +104,18 @@ def _print_table(plan: RunPlan, standing: Standing, console: Console) -> None:
     )
 
 
-def _print_troubles(runs: Sequence[Run], stopped: str, out: Path, console: Console) -> int:
+def _print_troubles(runs: Sequence[Run], stopped: str, console: Console) -> int:
     """Say what went wrong and what to do; the number of episodes that are owed."""
 
     def say(text: str) -> None:
         console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    failures = [failure for one in runs for failure in one.failures]
-    for failure in failures[:SHOWN_FAILURES]:
+    failures = [(one.folder, failure) for one in runs for failure in one.failures]
+    for _, failure in failures[:SHOWN_FAILURES]:
         say(f"{failure.id} is owed: {failure.error}")
     if len(failures) > SHOWN_FAILURES:
-        say(f"{len(failures) - SHOWN_FAILURES} more failed; {out / FAILURES} has them all.")
+        files = ", ".join(dict.fromkeys(str(folder / FAILURES) for folder, _ in failures))
+        say(f"{len(failures) - SHOWN_FAILURES} more failed; {files} has them all.")
     if events := count_events(attempt for one in runs for attempt in one.attempts):
         say("endpoint and models: " + ", ".join(f"{name} {count}" for name, count in events.items()))
     if stopped:
@@ -121,5 +123,4 @@ def _print_troubles(runs: Sequence[Run], stopped: str, out: Path, console: Conso
     owed = sum(one.owed for one in runs)
     if owed:
         say(f"{owed} episodes are owed; play them with --resume.")
-    say(f"run: {out}")
     return owed
