@@ -16,7 +16,7 @@ from llm_envs_bench.agents.names import CHECKPOINT, OPENAI
 from llm_envs_bench.metrics import by_instance, common_instances
 from llm_envs_bench.plan import RunPlan
 from llm_envs_bench.spec import RunSpec, Sampling
-from llm_envs_bench.stats import Estimate, Scores, instance_means, mean, paired_difference, rate
+from llm_envs_bench.stats import Estimate, Scores, instance_means, mean_difference, paired_difference, rate
 from llm_envs_bench.store import Run, load_runs
 
 FOLDER = "ablations"  # below the run's own
@@ -149,7 +149,7 @@ def _scores(run: Run, instances: frozenset[int]) -> Scores:
 
 
 def _shapley(role: str, roles: Sequence[str], worth: Mapping[frozenset[str], Scores]) -> Estimate:
-    """The mean over the instances of the role's Shapley value; its interval is that of a paired difference."""
+    """The mean over the instances of the role's Shapley value; its interval is that of a difference of rates."""
     others = [other for other in roles if other != role]
     total: dict[int, float] = {}
     for size in range(len(roles)):
@@ -159,4 +159,4 @@ def _shapley(role: str, roles: Sequence[str], worth: Mapping[frozenset[str], Sco
             for sign, scores in ((-1, without), (1, with_role)):
                 for instance, value in instance_means(scores).items():
                     total[instance] = total.get(instance, 0.0) + sign * weight * value
-    return mean(sorted(total.items()))
+    return mean_difference(list(total.values()), len(worth[frozenset()]) / len(total))

@@ -72,7 +72,7 @@ def comparison_table(comparisons: Sequence[Comparison], labels: tuple[str, str])
     if len(comparisons) > 1:
         scores = [average([getattr(one, name) for one in comparisons]) for name in ("before", "after")]
         rows.append(("score", *map(percent, scores), points(overall(comparisons)), "", ""))
-    header = (ENTRY, first, second, "difference in points", "better / worse / same", "return")
+    header = (ENTRY, first, second, "difference in points", "better/worse/same", "return")
     return Grid(header, tuple(rows))
 
 

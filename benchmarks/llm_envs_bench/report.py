@@ -115,7 +115,7 @@ def loss_table(losses: Sequence[Losses]) -> Grid:
             "success": [percent(one.success) for one, _ in rows],
             "loss": [f"{100 * one.loss:.1f}" for one, _ in rows],
             ROLE: [role.role for _, role in rows],
-            "share of the loss": [points(role.share) for _, role in rows],
+            "loss share": [points(role.share) for _, role in rows],
             "gain by oracle": [points(role.gain) for _, role in rows],
             "drop by random": [points(role.drop) for _, role in rows],
         },

@@ -1,5 +1,6 @@
 """Pictures of runs: success with its intervals, and how it grows or shrinks with the number of samples."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#2f5bd0", "#b3412b", "#1a7a4c", "#8a5bb5", "#b07a1e", "#4a4842")  # told apart also in grey
 REFERENCE = "#9b988f"
+IN_A_ROW = 4  # panels
 
 
 def write_plots(folder: Path, standings: Sequence[Standing], references: Sequence[Standing] = ()) -> list[Path]:
@@ -48,7 +50,7 @@ def _success_plot(standings: Sequence[Standing], references: Sequence[Standing])
     ]
     if len(entries) > 1:
         panels.insert(0, ("score", [one.score for one in everyone]))
-    figure, axes = _panels(len(panels), height=0.9 + 0.32 * len(everyone), sharey=True)
+    figure, axes = _panels(len(panels), height=0.9 + 0.32 * len(everyone))
     for axis, (title, estimates) in zip(axes, panels, strict=True):
         for place, found in enumerate(estimates):
             if found is not None:
@@ -66,7 +68,7 @@ def _success_plot(standings: Sequence[Standing], references: Sequence[Standing])
 def _samples_plot(standings: Sequence[Standing]) -> "Figure":
     """A panel an entry: pass@k above, pass^k below, meeting at k = 1."""
     entries = list(dict.fromkeys(summary.entry for one in standings for summary in one.summaries if summary.passes))
-    figure, axes = _panels(len(entries), height=2.6, sharey=True)
+    figure, axes = _panels(len(entries), height=2.6)
     for axis, entry in zip(axes, entries, strict=True):
         for place, standing in enumerate(standings):
             for summary in standing.summaries:
@@ -84,17 +86,25 @@ def _samples_plot(standings: Sequence[Standing]) -> "Figure":
     return figure
 
 
-def _panels(count: int, *, height: float, sharey: bool) -> tuple["Figure", Sequence["Axes"]]:
-    """Panels in a row, without a window: `Figure` needs no display."""
+def _panels(count: int, *, height: float) -> tuple["Figure", Sequence["Axes"]]:
+    """Panels in rows that share their scale, without a window: `Figure` needs no display.
+
+    Args:
+        count: how many.
+        height: of a panel, in inches.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(1.2 + 2.9 * count, height), layout="constrained")
-    axes: Any = figure.subplots(1, count, squeeze=False, sharey=sharey)[0]
-    for axis in axes:
+    columns = min(count, IN_A_ROW)
+    rows = math.ceil(count / columns)
+    figure = Figure(figsize=(1.2 + 2.9 * columns, height * rows), layout="constrained")
+    axes: Any = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+    for place, axis in enumerate(axes):
         axis.grid(axis="x", color="#dedad2", linewidth=0.6)
         axis.spines[["top", "right"]].set_visible(False)
         axis.tick_params(labelsize=8)
-    return figure, axes
+        axis.set_visible(place < count)
+    return figure, list(axes)[:count]
 
 
 def _found(standing: Standing, entry: str) -> Estimate | None:

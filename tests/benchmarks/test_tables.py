@@ -15,7 +15,7 @@ from llm_envs_bench import references
 from llm_envs_bench.agents import plan_run
 from llm_envs_bench.attempts import Attempt, Call, Usage
 from llm_envs_bench.commands.report import tables
-from llm_envs_bench.costs import role_costs
+from llm_envs_bench.costs import RoleCost, role_costs
 from llm_envs_bench.grid import Grid
 from llm_envs_bench.metrics import summarise
 from llm_envs_bench.optimality import excess
@@ -83,7 +83,10 @@ def test_chances_over_samples_are_absent_where_some_are_owed(tmp_path: Path) -> 
 def test_every_table_of_a_report_is_there_once(tmp_path: Path) -> None:
     runs = [standing(tmp_path, "idle"), standing(tmp_path, "oracle")]
     titles = [title for title, _ in tables(runs, [])]
-    assert titles == ["test_v0: success on each entry, and its average", "cycles_2", "cycles_5", "What an episode took"]
+    assert titles == ["test_v0: success on each entry, and its average", "cycles_2", "cycles_5"], "nobody waited"
+    slow = dataclasses.replace(runs[0].summaries[0], costs={"walker": RoleCost(3, None, None, None, 0.5, 1.5)})
+    waited = dataclasses.replace(runs[0], summaries=(slow,))
+    assert [title for title, _ in tables([waited], [])] == ["cycles_2", "What an episode took"]
 
 
 # ---- costs
@@ -196,6 +199,9 @@ def test_plots_are_written_and_are_the_same_for_the_same_runs(tmp_path: Path, pl
     assert "cycles_5" in (tmp_path / "several/success.svg").read_text()
     play("idle")
     one = [load_standing(tmp_path / "idle")]
+    wide = [dataclasses.replace(summary, entry=f"entry {n}") for n in range(6) for summary in one[0].summaries]
+    write_plots(tmp_path / "wide", [dataclasses.replace(one[0], summaries=tuple(wide))])
+    assert all(f"entry {n}" in (tmp_path / "wide/success.svg").read_text() for n in range(6)), "in two rows"
     assert [path.name for path in write_plots(tmp_path / "one", one)] == ["success.svg", "success.png"]
     write_plots(tmp_path / "two", one)
     for suffix in ("svg", "png"):

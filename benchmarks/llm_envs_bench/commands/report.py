@@ -7,6 +7,7 @@ from pathlib import Path
 
 from llm_envs.core.errors import UsageError
 from llm_envs_bench.ablation import Losses, load_ablations, role_losses
+from llm_envs_bench.costs import RoleCost
 from llm_envs_bench.grid import Grid
 from llm_envs_bench.metrics import Estimators, Summary
 from llm_envs_bench.prices import read_prices
@@ -21,6 +22,7 @@ from llm_envs_bench.store import load_runs
 HELP = "print the numbers of runs as tables, CSV or LaTeX, and draw them"
 FORMATS = ("table", "markdown", "csv", "latex", "json")
 STANDARD, BOOTSTRAP = "standard", "bootstrap"
+INSTANT_S = 0.05  # seconds of a reply below which nobody waited for it
 Titled = tuple[str, Grid]
 
 
@@ -78,7 +80,7 @@ def tables(
         )
     for entry in entries:
         yield entry, leaderboard(_on(standings, entry), _on(references, entry))
-    timed = [summary for one in standings for summary in one.summaries if summary.costs]
+    timed = [summary for one in standings for summary in one.summaries if any(map(_took, summary.costs.values()))]
     if timed:
         yield "What an episode took", cost_table(timed)
     if losses:
@@ -98,6 +100,11 @@ def _print_tables(form: str, titled: Iterator[Titled]) -> None:
 
 def _on(standings: Sequence[Standing], entry: str) -> list[Summary]:
     return [summary for one in standings for summary in one.summaries if summary.entry == entry]
+
+
+def _took(cost: RoleCost) -> bool:
+    """Whether it is worth a line; reference players take nothing."""
+    return cost.prompt_tokens is not None or cost.slow_seconds >= INSTANT_S
 
 
 def _losses(folder: Path) -> list[Losses]:

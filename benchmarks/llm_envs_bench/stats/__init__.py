@@ -6,7 +6,7 @@ Instances are the independent units: several episodes of one instance are a clus
 
 from llm_envs_bench.stats.bootstrap import bootstrap
 from llm_envs_bench.stats.estimate import CONFIDENCE, Clusters, Counts, Estimate, Scores, instance_means, t_quantile
-from llm_envs_bench.stats.means import average, mean, paired_difference, ratio
+from llm_envs_bench.stats.means import average, mean, mean_difference, paired_difference, ratio
 from llm_envs_bench.stats.rates import clustered_rate, pass_at_k, pass_hat_k, rate, share, wilson
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "clustered_rate",
     "instance_means",
     "mean",
+    "mean_difference",
     "paired_difference",
     "pass_at_k",
     "pass_hat_k",

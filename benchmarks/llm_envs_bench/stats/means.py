@@ -10,7 +10,6 @@ from llm_envs_bench.stats.estimate import (
     Clusters,
     Counts,
     Estimate,
-    Floats,
     Scores,
     instance_means,
     normal_quantile,
@@ -76,19 +75,24 @@ def paired_difference(first: Scores, second: Scores, *, rates: bool, confidence:
     if ours.keys() != theirs.keys():
         odd = sorted(ours.keys() ^ theirs.keys())
         raise ValueError(f"the runs must cover the same instances; only one of them has {odd[:10]}")
-    differences = np.array([theirs[instance] - ours[instance] for instance in sorted(ours)])
-    clusters = Clusters(differences, np.ones(len(differences)))
-    if not rates:
-        return clustered_mean(clusters, confidence)
-    low, high = _padded_interval(differences, (len(first) + len(second)) / (2 * len(differences)), confidence)
-    return Estimate(clusters.value, low, high, len(differences), clusters.error)
+    differences = [theirs[instance] - ours[instance] for instance in sorted(ours)]
+    if rates:
+        return mean_difference(differences, (len(first) + len(second)) / (2 * len(differences)), confidence)
+    return mean(list(enumerate(differences)), confidence)
 
 
-def _padded_interval(differences: Floats, samples: float, confidence: float) -> tuple[float, float]:
-    """Interval of a mean difference of rates; `samples` is the number of episodes of an instance."""
+def mean_difference(differences: Sequence[float], samples: float, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of differences of rates, one an instance, with the interval that `paired_difference` describes.
+
+    Args:
+        differences: in [-1, 1].
+        samples: episodes of an instance, on average.
+        confidence: of the interval.
+    """
     n = len(differences)
-    padded = np.append(differences, (-1 / samples, 1 / samples))
+    clusters = Clusters(np.array(differences), np.ones(n))
+    padded = np.append(clusters.sums, (-1 / samples, 1 / samples))
     # The variance of one episode an instance follows from its rates; that of several is estimated.
     quantile = normal_quantile(confidence) if samples == 1 or n == 1 else t_quantile(confidence, n - 1)
     centre, half = float(padded.mean()), quantile * float(padded.std()) / math.sqrt(n + 2)
-    return max(-1.0, centre - half), min(1.0, centre + half)
+    return Estimate(clusters.value, max(-1.0, centre - half), min(1.0, centre + half), n, clusters.error)
