@@ -143,14 +143,14 @@ class _Playing:
         made_for: RunSpec | None = None
         try:
             for spec, key in queue:
+                self.stopped = self.stopped or self._spending.exhausted
+                if self.stopped:
+                    return
                 if spec is not made_for:
                     _close(env)
                     env, made_for = llm_envs.make(spec.env, **spec.options), spec
                 episode, attempt = await play_one(env, spec, key, self._casts[key.entry], self._spending)
                 self._ended(key, episode, attempt)
-                self.stopped = self.stopped or self._spending.exhausted
-                if self.stopped:
-                    return
                 await asyncio.sleep(0)  # lets Ctrl-C and the other workers in where the players never wait
         finally:
             _close(env)
