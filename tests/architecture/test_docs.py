@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -101,7 +102,7 @@ def help_of(*command: str) -> str:
 
 def problems(words: list[str]) -> list[str]:
     """What is wrong with one shell command of a page; empty if nothing."""
-    program, arguments = Path(words[0]).name, words[1:]
+    program, arguments = Path(words[0]).name, list(takewhile(lambda word: word != "--", words[1:]))
     if program == "make":
         return [f"no make target {word}" for word in arguments if "=" not in word and word not in MAKE_TARGETS]
     if program in CONSOLE_SCRIPTS:

@@ -40,11 +40,9 @@ WRITERS = [write_text, save_archive, save_safely]
 @pytest.mark.usefixtures("_little_room")
 @pytest.mark.parametrize("write", WRITERS)
 def test_every_library_s_report_becomes_one_that_says_what_to_do(write: Callable[[Path], None], tmp_path: Path) -> None:
-    with pytest.raises(
-        StorageError, match=r"run\.output_dir='.*': a file could not be written .* MiB free\. Make room"
-    ):
-        with telling_when_full(tmp_path):
-            write(tmp_path / "file")
+    words = r"run\.output_dir='.*': a file could not be written .* MiB free\. Make room"
+    with pytest.raises(StorageError, match=words), telling_when_full(tmp_path):
+        write(tmp_path / "file")
 
 
 @pytest.mark.parametrize("write", WRITERS)
