@@ -121,3 +121,20 @@ def test_a_judge_that_misses_right_answers_is_not_timed(judging: tuple[ModuleTyp
     answers.check(given, [True, False, True], [True, True, False])
     with pytest.raises(SystemExit, match="says right and we do not"):
         answers.check(given, [False, False, True], [True, True, False])
+
+
+def test_the_runner_is_put_beside_a_bare_loop_and_a_busy_sandbox() -> None:
+    done = run("runner.py", "--rounds", "1", "--episodes", "8", "--memory", "40", "--markdown")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" | ") for line in done.stdout.splitlines() if line.startswith("| runner: ")]
+    assert [row[2] for row in rows] == ["bare loop", "sandbox alone"]
+    assert "MB after 40;" in done.stdout
+
+
+def test_an_arm_that_does_not_do_its_work_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SPEED))
+    import harness.runs
+
+    harness.runs.check([True, True])
+    with pytest.raises(SystemExit, match="does not do its work"):
+        harness.runs.check([True, False])
