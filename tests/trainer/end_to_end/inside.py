@@ -12,6 +12,7 @@ import resource
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -41,22 +42,28 @@ TAPE, BASE_DIGESTS, EVALUATED = "tape.jsonl", "base_digests.json", "evaluated.js
 def train_once(config: TrainConfig, resume: Path | None, fault: str) -> None:
     """`train.run`, with what it says in `output.txt` of its folder and what it sampled in `tape.jsonl`."""
     folder = Path(config.run.output_dir)
-    _begin(folder)
+    begin(folder)
     _record(folder)
     if fault:
         FAULTS[fault]()
     train.run(config, resume)
 
 
+def watched(config: TrainConfig, resume: Path | None) -> None:
+    """`train.run`, watched as `watched` says."""
+    import_module("tests.trainer.end_to_end.watched").run(config, resume)
+
+
 def command_line(argv: Sequence[str], folder: Path, fault: str) -> None:
     """The `at-grpo` script, up to its exit status."""
-    _begin(folder)
+    begin(folder)
     if fault:
         FAULTS[fault]()
     sys.exit(main(argv))
 
 
-def _begin(folder: Path) -> None:
+def begin(folder: Path) -> None:
+    """What every process here does first: say everything in its folder, alike each time."""
     folder.mkdir(parents=True, exist_ok=True)
     output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (sys.stdout.fileno(), sys.stderr.fileno()):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from at_grpo.inference.base import SamplerError
-from at_grpo.rollouts.concurrency import together
+from at_grpo.rollouts.concurrency import seldom_collecting, together
 from at_grpo.rollouts.limits import StopReason
 from at_grpo.rollouts.played import Played, Programs
 from at_grpo.rollouts.programs import SharedRuns
@@ -96,7 +96,8 @@ class RolloutEngine:
                     return
 
         try:
-            await together(*(seat() for _ in range(wanted)))
+            with seldom_collecting():
+                await together(*(seat() for _ in range(wanted)))
         finally:
             await runs.stop()
         if lost > self._max_lost_share * branches:
