@@ -1,8 +1,8 @@
 """What a page of a thousand episodes takes to open, beside an empty page in the same browser.
 
 The episodes are recorded ones of Plan-Path, eight cycles of two roles, repeated, with random letters for replies: as
-many as a model of few words writes, but hardly to be compressed. Opening ends when the first episode is drawn. Wall time,
-since a browser is several processes. Needs Chromium.
+many as a model of few words writes, but hardly to be compressed. Opening ends when the first episode is drawn. Wall
+time, since a browser is several processes. Needs Chromium.
 
     python benchmarks/speed/viewer.py [--markdown] [--rounds 5] [--episodes 1000]
 """

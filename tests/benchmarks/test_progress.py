@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from llm_envs_bench.grid import FILE_WIDTH, output_console
 from llm_envs_bench.progress import LINES, follow
-from llm_envs_bench.report import FILE_WIDTH, output_console
 from tests.benchmarks import corridor
 from tests.benchmarks.conftest import Play
 
