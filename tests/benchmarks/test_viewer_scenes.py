@@ -144,6 +144,13 @@ def test_a_formula_is_lightened_and_its_box_found(page: Page, play: Play, tmp_pa
     ]
 
 
+@pytest.mark.parametrize("env", ["code_v0", "math_v0", "sudoku_v0"])
+def test_no_scene_runs_over_the_edge_of_a_phone(page: Page, tmp_path: Path, env: str) -> None:
+    open_runs(page, tmp_path, {"oracle": run_of(tmp_path / "run", env, "oracle", {})}, width=400, height=800)
+    page.press("End")
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+
+
 # ---- suites
 
 
