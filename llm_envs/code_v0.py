@@ -63,8 +63,9 @@ Every agent receives `alpha` times the team reward on each step, the acting agen
 A program that ends at a limit of time, memory or output on every visible test is not run on the hidden ones: it has
 passed none of them.
 
-A case counts where the reference gives its output, and its input is neither that of a visible test nor that of a case
-before it in the same reply, however it is spaced. The wrong programs are the mutants and the last three wrong programs
+A case counts where the reference gives its output, and its input has the form that the problem says and is neither that
+of a visible test nor that of a case before it in the same reply, however it is written: 07 is 7, and a line that nobody
+reads makes no other input. The wrong programs are the mutants and the last three wrong programs
 of the episode that passed a visible test; a case finds a program out that does not pass it. So trivial, copied and
 wrong cases earn what no reply earns: -1. Where there is no wrong program, the share of cases that count stands alone;
 where a problem comes without a reference, cases are neither paid nor punished.

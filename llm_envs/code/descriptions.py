@@ -38,8 +38,9 @@ def _value(argument: str, name: str, value: Any) -> Any:
     if name in _CASE_LISTS:
         require(_is_list(value), argument, value, f"a list of {_CASE}")
         return tuple(_case(f"{argument}[{place}]", case) for place, case in enumerate(value))
-    if name == "mutants":
-        require(_is_list(value) and all(isinstance(item, str) for item in value), argument, value, "a list of programs")
+    if name in {"mutants", "form"}:
+        right = _is_list(value) and all(isinstance(item, str) for item in value)
+        require(right, argument, value, "a list of programs" if name == "mutants" else "a list of kinds of arguments")
         return tuple(value)
     if name == "comparison":
         if value not in set(Comparison):

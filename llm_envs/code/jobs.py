@@ -1,14 +1,13 @@
 """What the harness does for an action before it counts: programs are judged, and so are test cases."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from llm_envs.code.inputs import are_new
 from llm_envs.code.judging import Verdict, programs, verdicts
 from llm_envs.code.judging.judge import Result, outcome_of, output_of
 from llm_envs.code.judging.stages import StagedWork, Stages
-from llm_envs.code.judging.texts import words
 from llm_envs.code.problem import Case, Problem
 from llm_envs.code.state import SHOWN, Report, cut
 from llm_envs.core.tool_use import failure
@@ -64,7 +63,8 @@ class Worth(NamedTuple):
     """What is known of test cases, and how a program did on the visible tests and on them.
 
     Attributes:
-        valid: for each case whether it counts: the reference meets it, and it is no copy. None without a reference.
+        valid: for each case whether it counts: the reference meets it, its input has the form asked for, and it is no
+            copy. None without a reference.
         killed: for each wrong program whether a case that counts finds it out.
         on_visible, on_cases: of the author's program; empty without one.
     """
@@ -126,28 +126,6 @@ class WeighCases(StagedWork[Worth]):
             any(verdict is not Verdict.PASS for verdict in verdicts(self.problem, suspect, cases, run))
             for suspect, run in zip(self.suspects, runs, strict=True)
         )
-
-
-def are_new(problem: Problem, cases: Sequence[Case]) -> tuple[bool, ...]:
-    """For each case whether its input is that of no visible test and of no case before it, however it is spaced."""
-    seen = {_essence(problem, case) for case in problem.visible}
-    news = []
-    for case in cases:
-        essence = _essence(problem, case)
-        news.append(essence not in seen)
-        seen.add(essence)
-    return tuple(news)
-
-
-def _essence(problem: Problem, case: Case) -> tuple[bytes, ...]:
-    """What makes two inputs the same one: the words of a program's, the values of a function's."""
-    if problem.entry_point is not None:
-        try:
-            values = [json.loads(line) for line in filter(None, case.stdin.split("\n"))]
-            return (json.dumps(values, sort_keys=True).encode(),)
-        except (ValueError, RecursionError):  # no JSON, or too deep to be read: the reference refuses it as well
-            pass
-    return tuple(words(case.stdin))
 
 
 def reports_on(problem: Problem, code: str, cases: Sequence[Case], results: Sequence[Result]) -> tuple[Report, ...]:

@@ -2,7 +2,7 @@
 
 import random
 
-from llm_envs.code.jobs import are_new
+from llm_envs.code.inputs import are_new
 from llm_envs.code.problem import Case, Problem
 from llm_envs.code.state import State
 from llm_envs.core.draws import pick

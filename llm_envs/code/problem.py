@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from llm_envs.code.families.values import Kind
 from llm_envs.core.errors import UsageError, require
 
 
@@ -57,6 +58,8 @@ class Problem:
         checker: a trusted program that reads `{"stdin": ..., "expected": ..., "output": ...}` as JSON and accepts by
             exit code 0, refuses by 1; empty without one.
         cpu_s, memory_mb: what a program may take on each test.
+        form: how the arguments are written, as `families.values.Kind` names it; empty where that is not known. An input
+            of another form is no test case.
         spare: further tests, few of which find every mutant out. They are neither shown nor decide; a reference tester
             gives them. Empty where none are known.
 
@@ -78,6 +81,7 @@ class Problem:
     cpu_s: float = 2.0
     memory_mb: int = 256
     spare: tuple[Case, ...] = ()
+    form: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require(len(self.hidden) > 0, "Problem.hidden", self.hidden, f"at least one test ({self.name})")
@@ -89,6 +93,8 @@ class Problem:
                 f"Problem.checker={self.checker[:60]!r} with comparison={str(self.comparison)!r} ({self.name}): a "
                 "checker belongs to the comparison 'checker', and to no other."
             )
+        for kind in self.form:
+            require(kind in set(Kind), "Problem.form", kind, f"one of {', '.join(Kind)} ({self.name})")
         if self.entry_point is not None:
             name = self.entry_point
             require(name.isidentifier(), "Problem.entry_point", name, "the name of a function, or None for a program")

@@ -83,6 +83,7 @@ def _problem(
         entry_point=ENTRY_POINT if asks_function else None,
         signature=definition(family) if asks_function else "",
         spare=tuple(map(case, spare)),
+        form=tuple(str(argument.kind) for argument in family.arguments),
     )
 
 

@@ -5,6 +5,8 @@ standard input and its result printed; a problem that asks for a function passes
 """
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -29,6 +31,8 @@ class Kind(StrEnum):
     BOOL = "bool"
 
 
+_INT = re.compile(r"[+-]?[0-9]{1,4000}")
+_YES_NO = {"yes": True, "no": False}
 _TYPES = {
     Kind.INT: "int",
     Kind.INTS: "list[int]",
@@ -128,3 +132,67 @@ def to_text(kind: Kind, value: Any) -> str:
 def to_json(values: tuple[Any, ...]) -> str:
     """The arguments as a function takes them: each as JSON on a line."""
     return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+
+
+def read_stdin(kinds: tuple[Kind, ...], text: str) -> list[Any] | None:
+    """The arguments that a program reads, or None where the text has another form, or more lines than there are to be
+    read.
+    """
+    lines = iter(text.split("\n"))
+    try:
+        arguments = [_read(kind, lines) for kind in kinds]
+    except (ValueError, StopIteration):
+        return None
+    return None if any(line.strip() for line in lines) else arguments
+
+
+def _read(kind: Kind, lines: Iterator[str]) -> Any:
+    """One argument. Raises ValueError, StopIteration."""
+    line = next(lines).removesuffix("\r")
+    match kind:
+        case Kind.INT:
+            return _whole(line)
+        case Kind.INTS:
+            return [_whole(word) for word in line.split()]
+        case Kind.LINES:
+            return [next(lines) for _ in range(_whole(line))]
+        case Kind.ROWS:
+            return [_read(Kind.INTS, lines) for _ in range(_whole(line))]
+        case Kind.BOOL:
+            return _yes_or_no(line)
+        case _:
+            return line
+
+
+def _yes_or_no(line: str) -> bool:
+    if line not in _YES_NO:
+        raise ValueError(f"{line[:40]!r} is neither yes nor no")
+    return _YES_NO[line]
+
+
+def _whole(word: str) -> int:
+    if not _INT.fullmatch(word.strip(" \t")):
+        raise ValueError(f"{word[:40]!r} is no whole number")
+    return int(word)
+
+
+def read_json(kinds: tuple[Kind, ...], text: str) -> list[Any] | None:
+    """The arguments that a function is called with, or None where they are others, or of other types."""
+    try:
+        arguments = [json.loads(line) for line in text.split("\n") if line]
+    except (ValueError, RecursionError):
+        return None
+    right = len(arguments) == len(kinds) and all(map(_is_of_kind, kinds, arguments))
+    return arguments if right else None
+
+
+def _is_of_kind(kind: Kind, value: Any) -> bool:
+    """Whether a JSON value has the type that the signature says; true is no number, and 1.0 no whole one."""
+    match kind:
+        case Kind.INTS:
+            return type(value) is list and all(type(item) is int for item in value)
+        case Kind.LINES:
+            return type(value) is list and all(type(item) is str for item in value)
+        case Kind.ROWS:
+            return type(value) is list and all(_is_of_kind(Kind.INTS, row) for row in value)
+    return type(value) is {Kind.INT: int, Kind.TEXT: str, Kind.BOOL: bool}[kind]

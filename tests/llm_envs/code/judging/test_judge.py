@@ -134,6 +134,7 @@ def test_no_tests_are_no_pass() -> None:
         ({"checker": "pass"}, "a checker belongs to the comparison 'checker'"),
         ({"comparison": Comparison.CHECKER}, "a checker belongs to the comparison 'checker'"),
         ({"entry_point": "no name"}, "entry_point"),
+        ({"form": ("number",)}, "Problem.form"),
         ({"entry_point": "f"}, "must be JSON"),
     ],
 )
