@@ -3,6 +3,7 @@
 The test game has no caches of instances; those of the others are bounded, and full after some thousand episodes.
 """
 
+import gc
 import tracemalloc
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,8 +15,8 @@ from llm_envs_bench.spec import RunSpec
 from tests.benchmarks import corridor
 from tests.scale import scaled
 
-EPISODES = scaled(fast=600, long=10_000)
-MOST_BYTES_AN_EPISODE = 100  # what is kept by mistake is an episode (5 kB) or an attempt (500 bytes)
+EPISODES = scaled(fast=240, long=10_000)
+MOST_BYTES_AN_EPISODE = 400  # what is kept by mistake is an episode (5 kB) or an attempt (1 kB)
 
 
 def growth(folder: Path, kept: list[Episode] | None = None) -> float:
@@ -30,6 +31,7 @@ def growth(folder: Path, kept: list[Episode] | None = None) -> float:
         if kept is not None:
             kept.append(episode)
         if ended in {EPISODES // 3, EPISODES}:
+            gc.collect()
             sizes.append(tracemalloc.get_traced_memory()[0])
 
     tracemalloc.start()
