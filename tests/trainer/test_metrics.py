@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from at_grpo.advantages import score
 from at_grpo.health import HealthMonitor
-from at_grpo.metrics import is_one_token, roles_of, step_metrics
+from at_grpo.metrics import is_one_token, roles_of, step_metrics, step_times
 from at_grpo.samples import Group
 from tests.trainer.samples import group
 
@@ -185,3 +185,33 @@ def test_replies_of_one_repeated_token_are_told(caplog: pytest.LogCaptureFixture
     HealthMonitor().check(1, metrics_of(*fine, collapsed))
     (message,) = warnings(caplog)
     assert "25% of its replies are one token over and over" in message
+
+
+# ---- seconds
+
+
+@pytest.mark.parametrize(
+    ("total", "train", "hidden"),
+    [
+        (14.0, 4.0, 0.0),  # one after the other
+        (11.0, 4.0, 0.75),
+        (10.0, 4.0, 1.0),
+        (20.0, 20.0, 1.0),  # training is the longer one and never waits
+        (26.0, 18.0, 0.2),
+        (15.0, 4.0, 0.0),  # noise
+    ],
+)
+def test_the_hidden_share_is_that_of_the_shorter_of_rollouts_and_training(
+    total: float, train: float, hidden: float
+) -> None:
+    """Rollouts of 10 s; publishing, for which nobody could wait less, is left out."""
+    times = step_times({"time/rollout": 10.0, "time/publish": 1.0}, total + 1.0, train)
+    assert times == {
+        "time/train": train,
+        "time/wait": pytest.approx(total - train),
+        "time/hidden_share": pytest.approx(hidden),
+    }
+
+
+def test_without_rollouts_there_is_nothing_to_hide() -> None:
+    assert step_times({}, 3.0, 1.0) == {"time/train": 1.0, "time/wait": 2.0}

@@ -15,6 +15,7 @@ from at_grpo.checkpointing import check_same_config, check_unused, latest_checkp
 from at_grpo.config import TrainConfig
 from at_grpo.inference.base import SamplerError
 from at_grpo.loading import CONFIGS, bundled_configs, load_config
+from at_grpo.rollouts.limits import RolloutError
 from at_grpo.stopping import InterruptedRun
 from at_grpo.storage import StorageError, telling_when_full
 from llm_envs.core.errors import UsageError
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SandboxError as error:
         print(f"at-grpo: the sandbox failed: {error}", file=sys.stderr)
         return FAILURE
-    except (SamplerError, StorageError) as error:
+    except (RolloutError, SamplerError, StorageError) as error:
         print(f"at-grpo: {error}", file=sys.stderr)
         return FAILURE
     except InterruptedRun as stop:

@@ -19,13 +19,14 @@ from typing import BinaryIO
 from at_grpo.checkpointing import PREFIX, write_atomically
 from at_grpo.journal_lines import from_json, to_json
 from at_grpo.rollouts.played import Played
+from at_grpo.storage import StorageError
 
 logger = logging.getLogger(__name__)
 
 FOLDER, CHECKPOINT_ID = "journal", "checkpoint_id.json"
 
 
-class JournalError(RuntimeError):
+class JournalError(StorageError):
     """The journal can't be written, and what is not in it may not be trained on."""
 
 
@@ -139,7 +140,8 @@ def _read(path: Path, header: str) -> tuple[list[Played], int]:
         if file.readline() != header.encode() + b"\n":
             logger.info("%s: is discarded, it was sampled by other weights", path)
             return [], 0
-        played, size = [], file.tell()
+        played: list[Played] = []
+        size = file.tell()
         for line in file:
             instance = _instance(line)
             if instance is None:

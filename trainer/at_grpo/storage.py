@@ -24,6 +24,8 @@ def telling_when_full(folder: Path) -> Iterator[None]:
     """Around whatever writes to a run's folder. Raises `StorageError`, which says what to do, where it is full."""
     try:
         yield
+    except StorageError:
+        raise  # it says so already
     except Exception as error:
         if not any(sign in str(error) for sign in _SIGNS):
             raise

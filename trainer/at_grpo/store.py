@@ -3,10 +3,11 @@
 import threading
 from collections.abc import Iterable, Iterator
 
+from at_grpo.rollouts.limits import RolloutError
 from at_grpo.samples import Group, GroupKey, MicroBatch, Sample
 
 
-class StalledError(RuntimeError):
+class StalledError(RolloutError):
     """Nothing has come from the rollouts for longer than the run allows."""
 
 

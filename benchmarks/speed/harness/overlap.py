@@ -14,6 +14,7 @@ from peft import PeftModel
 
 from at_grpo.at_grpo_config import grpo_config
 from at_grpo.at_grpo_trainer import ATGRPOTrainer
+from at_grpo.callbacks import quiet
 from at_grpo.config import (
     InferenceSection,
     ModelSection,
@@ -53,8 +54,9 @@ class SlowTrainer(ATGRPOTrainer):
     """Every forward and backward pass takes its share of `TRAIN_S`."""
 
     def _backward(self, model: Any, micro_batch: MicroBatch) -> tuple[float, dict[str, float]]:
+        ends = time.perf_counter() + TRAIN_S * len(micro_batch.samples) / (INSTANCES * CYCLES * len(ROLES) * K)
         result = super()._backward(model, micro_batch)
-        time.sleep(TRAIN_S * len(micro_batch.samples) / (INSTANCES * CYCLES * len(ROLES) * K))
+        time.sleep(max(0.0, ends - time.perf_counter()))
         return result
 
 
@@ -73,6 +75,7 @@ def hidden_share(backend: str) -> dict[str, float]:
                 collect=experience.collect,
                 processing_class=encoder().tokenizer,
             )
+            quiet(trainer)
             trainer.train()
     return {key.removeprefix("time/"): value for key, value in trainer.state.log_history[1].items() if "time/" in key}
 

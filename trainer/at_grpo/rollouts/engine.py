@@ -10,7 +10,7 @@ from typing import Any
 
 from at_grpo.inference.base import SamplerError
 from at_grpo.rollouts.concurrency import seldom_collecting, together
-from at_grpo.rollouts.limits import StopReason
+from at_grpo.rollouts.limits import RolloutError, StopReason
 from at_grpo.rollouts.played import Played, Programs
 from at_grpo.rollouts.programs import SharedRuns
 from at_grpo.rollouts.trajectories import grow_trajectories
@@ -35,7 +35,7 @@ _ENDINGS = {
 Deliver = Callable[[Played], bool]  # takes an instance that is done; whether it is kept
 
 
-class TooManyLostError(RuntimeError):
+class TooManyLostError(RolloutError):
     """Failures took more of an iteration than the run allows."""
 
 

@@ -5,6 +5,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 
+class RolloutError(RuntimeError):
+    """Rollouts can't go on; the message names the option that decides it."""
+
+
 class StopReason(StrEnum):
     """Why a tree stopped growing.
 
