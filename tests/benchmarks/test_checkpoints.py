@@ -1,14 +1,16 @@
 """Checkpoints of the trainer as agents: real adapters on a real, untrained, tiny base."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from llm_envs.core.errors import UsageError
-from llm_envs_bench.agents import build_cast, plan_run
+from llm_envs_bench.agents import build_cast, build_casts, plan_run
 from llm_envs_bench.metrics import summarise
-from llm_envs_bench.runner import evaluate
+from llm_envs_bench.plan import RunPlan
+from llm_envs_bench.runner import evaluate, play_run
 from llm_envs_bench.spec import RunSpec, Sampling
 
 GAME = "llm_envs/plan_path-v0"
@@ -96,6 +98,31 @@ def test_a_reference_player_plays_beside_a_checkpoint(run_folder: Path, tmp_path
     trained = f"checkpoint:{run_folder / 'checkpoint-5'}"
     spec = plan_run(GAME, trained, agents, options=OPTIONS | {"max_cycles": 8}, instances=4)
     assert summarise(evaluate(spec, tmp_path / "run")).success.value == 1.0
+
+
+def test_the_folder_of_one_adapter_plays_and_a_folder_needs_no_prefix(run_folder: Path, tmp_path: Path) -> None:
+    checkpoint = run_folder / "checkpoint-5"
+    whole = plan_run(GAME, str(checkpoint), {}, options=OPTIONS, instances=2)
+    assert set(whole.agents.values()) == {f"checkpoint:{checkpoint}"}
+    parts = {role: str(checkpoint / role) for role in ("tool", "planner")}
+    apart = plan_run(GAME, None, parts, options=OPTIONS, instances=2)
+    assert set(apart.weights) == {"tool", "planner"}
+    said = [replies(spec, tmp_path / name, "tool") for name, spec in (("whole", whole), ("apart", apart))]
+    assert said[0] == said[1]
+
+
+def test_samples_of_a_checkpoint_differ_and_the_first_is_the_same_without_others(plan: Plan, tmp_path: Path) -> None:
+    once = replies(plan(5), tmp_path / "once", "tool")
+    thrice = replies(replace(plan(5), samples=3), tmp_path / "thrice", "tool")
+    assert thrice[::3] == once
+    assert thrice[1::3] != once
+
+
+def test_a_checkpoint_is_loaded_once_for_all_entries(plan: Plan, tmp_path: Path) -> None:
+    specs = tuple(replace(plan(5), entry=name, instances=2) for name in ("one", "other"))
+    casts = build_casts(RunPlan(specs))
+    assert casts["one"].agents["tool"] is casts["other"].agents["tool"]
+    assert play_run(RunPlan(specs), tmp_path / "run", casts=casts) == ""
 
 
 def test_a_checkpoint_is_identified_by_its_weights(plan: Plan) -> None:

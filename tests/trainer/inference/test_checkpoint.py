@@ -1,4 +1,6 @@
 import asyncio
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,37 @@ def test_roles_of_two_checkpoints_play_together_from_one_sampler(run: Path) -> N
     assert replies(mixed, "planner") == replies(load_players(first), "planner")
     assert replies(mixed, "planner") != replies(load_players(last), "planner"), "negative control"
     assert mixed["tool"]._sampler is mixed["planner"]._sampler
+
+
+def test_a_single_adapter_plays_in_whatever_role_it_is_given(run: Path) -> None:
+    whole = load_players(run / "checkpoint-10")
+    adapter = run / "checkpoint-10" / "tool"
+    crossed = load_players({"tool": adapter, "planner": adapter})
+    assert replies(crossed, "tool") == replies(whole, "tool")
+    assert replies({"tool": crossed["planner"]}, "tool") == replies(whole, "tool")
+    assert replies(crossed, "planner") != replies(whole, "planner"), "negative control"
+
+
+def test_an_adapter_that_lies_in_no_checkpoint_is_put_on_the_base_that_it_names(
+    run: Path, tmp_path: Path, tiny_base_folder: Path
+) -> None:
+    alone = Path(shutil.copytree(run / "checkpoint-10" / "tool", tmp_path / "mine"))
+    config = json.loads((alone / "adapter_config.json").read_text())
+    (alone / "adapter_config.json").write_text(json.dumps(config | {"base_model_name_or_path": str(tiny_base_folder)}))
+    players = load_players({"tool": alone}, temperature=0.0, max_tokens=4)
+    assert players["tool"].name == "mine"
+    assert replies(players, "tool") == replies(
+        load_players(run / "checkpoint-10", temperature=0.0, max_tokens=4), "tool"
+    )
+    (alone / "adapter_config.json").write_text("{}")
+    with pytest.raises(UsageError, match="names no base model"):
+        load_players({"tool": alone})
+
+
+def test_the_same_policy_can_play_with_other_draws(run: Path) -> None:
+    players = load_players(run / "checkpoint-10")
+    again = {"tool": players["tool"].reseeded(1)}
+    assert replies(again, "tool") == replies(load_players(run / "checkpoint-10", seed=1), "tool")
 
 
 def test_two_roles_may_share_a_policy(tmp_path: Path, tiny_base_folder: Path) -> None:

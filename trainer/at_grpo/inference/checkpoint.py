@@ -1,5 +1,6 @@
 """The policies of finished or running trainings as players, in process."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,27 +18,19 @@ from at_grpo.tokenization import PromptEncoder, stop_token_ids
 from at_grpo.yaml_io import parse_yaml
 from llm_envs.core.errors import UsageError, unknown_choice
 
+ADAPTER = "adapter_config.json"  # in every folder of an adapter, written by PEFT
 BASE = "base"  # where a run keeps the base model that it made itself, beside its checkpoints
 
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """One role and the weights that play it."""
+    """The weights that play one role, and how they are sampled from."""
 
-    checkpoint: Path
-    config: TrainConfig
-    role: RoleSection
-
-    @property
-    def adapter(self) -> Path:
-        return self.checkpoint / self.role.policy
-
-    @property
-    def base(self) -> str:
-        """The base model: made by the run itself and kept in its folder, or named by the configuration."""
-        if self.config.model.warm_start is not None:
-            return str(self.checkpoint.resolve().parent / BASE)
-        return self.config.model.base
+    name: str
+    adapter: Path
+    base: str
+    dtype: str
+    params: SamplingParams
 
 
 def load_players(
@@ -51,7 +44,8 @@ def load_players(
 
     All of them share one base model and one sampler, so that episodes in flight share batches whichever checkpoint
     plays which role: `load_players({"tool": run / "checkpoint-300", "planner": run / "checkpoint-0"})` seats a trained
-    tool beside the planner's start.
+    tool beside the planner's start. The folder of a single adapter stands for that adapter in whatever role it is
+    given; one that lies in no checkpoint is put on the base that it names itself, and sampled from with the defaults.
 
     Args:
         checkpoints: the checkpoint of each role, or one for all of its run's roles.
@@ -63,7 +57,7 @@ def load_players(
     """
     seats = _seats(checkpoints)
     seat = _common_base(seats)
-    base, tokenizer = load_base(seat.base, seat.config.model.dtype)
+    base, tokenizer = load_base(seat.base, seat.dtype)
     names = _adapter_names(seats)
     sampler = TransformersSampler(
         _with_adapters(base, names),
@@ -74,9 +68,8 @@ def load_players(
     encoder = PromptEncoder(tokenizer)
     players = {}
     for role, seat in seats.items():
-        params = _params(seat.role, temperature, max_tokens)
-        name = f"{seat.checkpoint.name}/{seat.role.policy}"
-        players[role] = PolicyPlayer(sampler, encoder, names[seat.adapter], params, seed, name=name)
+        params = _params(seat.params, temperature, max_tokens)
+        players[role] = PolicyPlayer(sampler, encoder, names[seat.adapter], params, seed, name=seat.name)
     return players
 
 
@@ -86,18 +79,43 @@ def _seats(checkpoints: Path | Mapping[str, Path]) -> dict[str, _Seat]:
         checkpoints = dict.fromkeys(roles, checkpoints)
     if not checkpoints:
         raise UsageError("checkpoints={}: name a checkpoint for at least one role.")
-    seats = {}
-    for role, checkpoint in checkpoints.items():
+    return {role: _seat(role, folder) for role, folder in checkpoints.items()}
+
+
+def _seat(role: str, folder: Path) -> _Seat:
+    """The seat of a role that a checkpoint, or a single adapter, plays."""
+    if (folder / ADAPTER).is_file():
+        return _adapter_seat(folder)
+    config = _read_config(folder)
+    if role not in config.roles:
+        raise unknown_choice(f"role of {folder}", role, config.roles)
+    section = config.roles[role]
+    if not (folder / section.policy / ADAPTER).is_file():
+        raise UsageError(f"checkpoint={str(folder)!r}: holds no adapter {section.policy!r} for the role {role!r}.")
+    return _trained_seat(folder, config, section)
+
+
+def _adapter_seat(adapter: Path) -> _Seat:
+    """The seat of a single adapter: sampled from as it was trained, where it lies in its checkpoint."""
+    checkpoint = adapter.resolve().parent
+    if (checkpoint / "config.yaml").is_file():
         config = _read_config(checkpoint)
-        if role not in config.roles:
-            raise unknown_choice(f"role of {checkpoint}", role, config.roles)
-        seat = _Seat(checkpoint, config, config.roles[role])
-        if not (seat.adapter / "adapter_config.json").is_file():
-            raise UsageError(
-                f"checkpoint={str(checkpoint)!r}: holds no adapter {seat.role.policy!r} for the role {role!r}."
-            )
-        seats[role] = seat
-    return seats
+        trained = [section for section in config.roles.values() if section.policy == adapter.name]
+        if trained:
+            return _trained_seat(checkpoint, config, trained[0])
+    try:
+        base = json.loads((adapter / ADAPTER).read_text("utf-8"))["base_model_name_or_path"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"adapter={str(adapter)!r}: its {ADAPTER} names no base model ({error!r}).") from error
+    return _Seat(adapter.name, adapter, str(base), "float32", SamplingParams())
+
+
+def _trained_seat(checkpoint: Path, config: TrainConfig, role: RoleSection) -> _Seat:
+    """The base model was made by the run itself and kept in its folder, or is named by the configuration."""
+    own = config.model.warm_start is not None
+    base = str(checkpoint.resolve().parent / BASE) if own else config.model.base
+    params = SamplingParams(temperature=role.temperature, max_tokens=role.max_tokens, stop=role.stop)
+    return _Seat(f"{checkpoint.name}/{role.policy}", checkpoint / role.policy, base, config.model.dtype, params)
 
 
 def _read_config(checkpoint: Path) -> TrainConfig:
@@ -113,7 +131,7 @@ def _common_base(seats: Mapping[str, _Seat]) -> _Seat:
     """A seat whose base is everyone's."""
     bases = {seat.base: seat for seat in seats.values()}
     if len(bases) > 1:
-        lines = ", ".join(f"{seat.checkpoint} on {base}" for base, seat in bases.items())
+        lines = ", ".join(f"{seat.adapter.parent} on {base}" for base, seat in bases.items())
         raise UsageError(f"checkpoints: must be on one base model to play in one process; got {lines}.")
     return next(iter(bases.values()))
 
@@ -135,9 +153,9 @@ def _with_adapters(base: Any, names: Mapping[Path, str]) -> PeftModel:
     return model
 
 
-def _params(role: RoleSection, temperature: float | None, max_tokens: int | None) -> SamplingParams:
+def _params(trained: SamplingParams, temperature: float | None, max_tokens: int | None) -> SamplingParams:
     return SamplingParams(
-        temperature=role.temperature if temperature is None else temperature,
-        max_tokens=role.max_tokens if max_tokens is None else max_tokens,
-        stop=role.stop,
+        temperature=trained.temperature if temperature is None else temperature,
+        max_tokens=trained.max_tokens if max_tokens is None else max_tokens,
+        stop=trained.stop,
     )
