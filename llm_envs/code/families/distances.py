@@ -116,7 +116,7 @@ CROSSINGS = Family(
         Argument(
             "segments",
             Kind.ROWS,
-            "up to 8 rows `a b c d`: a segment from (a, b) to (c, d), of some length, with coordinates between 0 and 7",
+            "up to 8 rows `a b c d`: a segment from (a, b) to (c, d), another point, with coordinates between 0 and 7",
         ),
     ),
     result=Kind.INTS,

@@ -102,12 +102,14 @@ def limited_flights(nodes: int, flights: list[list[int]], *, legs: int, exact: b
 
 def _limited_flights_statement(parameters: dict[str, Any]) -> str:
     bound = "exactly" if parameters["exact"] else "at most"
+    first = (
+        "is no exception, and takes so many, too" if parameters["exact"] else "itself is reached for 0 with no flight"
+    )
     return (
         "Each flight `a b c` goes from airport `a` to airport `b` (not back) and costs `c`; several flights may "
         "go from the same airport to the same other one. For every airport in turn, give the least total price of a "
         f"journey from airport 0 to it with {bound} {parameters['legs']} flights, or -1 if there is none. A journey "
-        "may pass the same airport, and take the same flight, several times; airport 0 itself is reached for 0 with no "
-        "flight."
+        f"may pass the same airport, and take the same flight, several times; airport 0 {first}."
     )
 
 

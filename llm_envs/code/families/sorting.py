@@ -27,9 +27,10 @@ MERGE_INTERVALS = Family(
     solve=merge_intervals,
     parameters=lambda rng, level: {"gap": whole(rng, 1, 1 + level)},
     statement=lambda parameters: (
-        "Join intervals of which one starts at or before the end of the other, or at most "
-        f"{parameters['gap']} after it, until no two can be joined; the joined interval reaches from the smallest "
-        "start to the largest end. Give those that remain, in ascending order of their starts."
+        "Two intervals can be joined if the one that starts later starts before the end of the other, at it, or at "
+        f"most {parameters['gap']} after it; so can those with the same start. Join intervals until no two can be "
+        "joined; the joined one reaches from the smallest start to the largest end. Give those that remain, in "
+        "ascending order of their starts."
     ),
     draw=lambda rng, level, parameters: (_spans(rng, level, parameters["gap"]),),
     mutants=(
