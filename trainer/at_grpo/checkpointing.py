@@ -224,7 +224,7 @@ def check_same_config(checkpoint: Path, config: TrainConfig) -> None:
     lines = [
         f"{key}: {_show(theirs, key)} in the checkpoint, {_show(ours, key)} now"
         for key in keys
-        if key not in MAY_DIFFER
+        if not _may_differ(key)
     ]
     if lines:
         raise UsageError(
@@ -241,6 +241,11 @@ def check_unused(run_dir: Path) -> None:
             f"run.output_dir={str(run_dir)!r}: holds a run already (up to {latest.name}). "
             "Go on with --resume, or name another folder with run.output_dir=…"
         )
+
+
+def _may_differ(key: str) -> bool:
+    """Whether a key, or the mapping that it stands in, is in `MAY_DIFFER`."""
+    return any(key == free or key.startswith(f"{free}.") for free in MAY_DIFFER)
 
 
 def _show(values: Mapping[str, Any], key: str) -> str:
