@@ -13,7 +13,7 @@ from llm_envs.core.errors import UsageError
 from llm_envs_bench.spec import EpisodeKey, RunSpec, digest_of
 
 FORMAT = 2  # of a run folder; goes up when an older reader would misread it
-PACKAGES = ("pettingzoo", "gymnasium", "numpy", "openai", "torch", "transformers", "peft")
+PACKAGES = ("pettingzoo", "gymnasium", "numpy", "math-verify", "openai", "torch", "transformers", "peft")
 
 
 @dataclass(frozen=True, slots=True)
