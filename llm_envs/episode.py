@@ -101,7 +101,7 @@ def write_episodes(path: Path, episodes: Iterable[Episode]) -> None:
 
 def read_episodes(path: Path) -> Iterator[Episode]:
     """The episodes of a JSONL file. A last line without its newline is a torn write and is left out."""
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:  # a torn line may end within a character
         for line in file:
-            if line.endswith("\n"):
-                yield Episode.from_json(line)
+            if line.endswith(b"\n"):
+                yield Episode.from_json(line.decode())

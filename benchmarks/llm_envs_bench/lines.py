@@ -17,10 +17,10 @@ def read_lines(path: Path) -> Iterator[str]:
     """The whole lines of a file that may not be there; a last one without its newline is a torn write."""
     if not path.exists():
         return
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:  # a torn line may end within a character
         for line in file:
-            if line.endswith("\n"):
-                yield line
+            if line.endswith(b"\n"):
+                yield line.decode()
 
 
 def cut_torn_line(path: Path) -> None:

@@ -158,7 +158,7 @@ class _Playing:
     def _ended(self, key: EpisodeKey, episode: Episode, attempt: Attempt) -> None:
         self._writer.record(key, episode, attempt)
         if episode.ending is Ending.ERROR:
-            _logger.warning("%s is owed: %s", key.id, episode.error)
+            _logger.info("%s is owed: %s", key.id, episode.error)
             self._failures_in_a_row += 1
             most = max(FAILURES_IN_A_ROW, self._concurrency)
             if self._failures_in_a_row >= most:

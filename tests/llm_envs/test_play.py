@@ -159,13 +159,14 @@ def test_a_line_that_is_no_episode_is_refused_in_words(line: str) -> None:
         Episode.from_json(line)
 
 
-def test_episodes_are_appended_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("torn", [b'{"env": "x', '{"env": "é'.encode()[:-1]], ids=["in a word", "in a character"])
+def test_episodes_are_appended_and_a_torn_line_is_left_out(torn: bytes, tmp_path: Path) -> None:
     path = tmp_path / "runs" / "episodes.jsonl"
     episode = an_episode()
     write_episodes(path, [episode])
     write_episodes(path, [replace(episode, index=9)])
-    with path.open("a") as file:
-        file.write(episode.to_json()[:50])
+    with path.open("ab") as file:
+        file.write(torn)
     assert list(read_episodes(path)) == [episode, replace(episode, index=9)]
 
 
