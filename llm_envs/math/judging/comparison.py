@@ -104,6 +104,8 @@ class Comparison:
             return self._relations(as_relation(gold, answer.name), as_relation(answer, gold.name))
         if isinstance(gold, Relation) or isinstance(answer, Relation):
             return self._relations(as_relation(gold), as_relation(answer))
+        if any(isinstance(value, Unordered) and _has_names(value.items) for value in (gold, answer)):
+            return Verdict.WRONG  # several names beside one
         return self.compare(_without_name(gold), _without_name(answer))
 
     def _scalars(self, gold: Scalar, answer: Scalar) -> Verdict:

@@ -19,6 +19,11 @@ class Cursor:
         """The token that comes next; None at the end."""
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
+    @property
+    def last(self) -> str | None:
+        """The token that was passed last; None at the beginning."""
+        return self._tokens[self._at - 1] if self._at else None
+
     def ahead(self, count: int) -> list[str]:
         """The next tokens, `count` at most."""
         return self._tokens[self._at : self._at + count]

@@ -68,9 +68,9 @@ def _spelling(match: re.Match[str]) -> str:
     command = match.group()
     if command.startswith(r"\not") and command.endswith("="):
         return r"\ne "
-    if command in LAYOUT or (command.startswith((r"\left", r"\right")) and command.endswith(".")):
+    if command in LAYOUT:
         return ""
-    if command in SPACES:
+    if command in SPACES or command.endswith("."):  # `\left.`, a bracket that is not seen
         return " "
     name = SYNONYMS.get(command, command)
     return name + " " if name is not command and name[-1].isalpha() else name

@@ -78,10 +78,14 @@ class _Reader(Cursor):
             elif self.next == "/":
                 self.take()
                 value = value / self._signed_factor()
-            elif self._begins_factor():
+            elif self._begins_factor() or self._follows_a_factorial():
                 value = value * self._factor()
             else:
                 return value
+
+    def _follows_a_factorial(self) -> bool:
+        """Whether a number stands behind a factorial: `4!4!`."""
+        return self.last == "!" and self.next is not None and self.next[0].isdigit()
 
     def _signed_factor(self) -> Expression:
         return -self._factor() if self._minus() else self._factor()
