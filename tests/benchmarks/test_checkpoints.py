@@ -12,50 +12,12 @@ from llm_envs_bench.metrics import summarise
 from llm_envs_bench.plan import RunPlan
 from llm_envs_bench.runner import evaluate, play_run
 from llm_envs_bench.spec import RunSpec, Sampling
-
-GAME = "llm_envs/plan_path-v0"
-OPTIONS = {"size": 6, "observation": "local", "max_moves": 3, "max_cycles": 2}
-
-CONFIG = """
-env: {{id: {game}, options: {{size: 6, observation: local, max_moves: 3, max_cycles: 2}}}}
-model: {{warm_start: {{hidden_size: 32, layers: 2, heads: 2}}}}
-policies: {{tool: {{rank: 4}}, planner: {{rank: 4}}}}
-roles:
-  tool: {{policy: tool, max_tokens: 6}}
-  planner: {{policy: planner, max_tokens: 6}}
-run: {{output_dir: {folder}}}
-"""
+from tests.benchmarks.trained import GAME, OPTIONS, write_run
 
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a run leaves: the base that it made, and two checkpoints whose adapters differ."""
-    import torch
-
-    from at_grpo.loading import load_config
-    from at_grpo.policies import build_policies
-    from at_grpo.tiny import build_model, build_tokenizer, chat_text, save_base
-
-    torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("run")
-    (folder / "config.yaml").write_text(CONFIG.format(game=GAME, folder=folder))
-    config = load_config(folder / "config.yaml")
-    moves = ("up", "down", "left", "right")
-    tokenizer = build_tokenizer(
-        chat_text(f"{role} at 1 2 goal 3 4", 'print("up")') for role in (*moves, "tool", "planner")
-    )
-    base = build_model(tokenizer, hidden_size=32, layers=2, heads=2, seed=1)
-    save_base(base, tokenizer, folder / "base")
-    model = build_policies(base, config.policies, seed=0)
-    for step in (0, 5):
-        checkpoint = folder / f"checkpoint-{step}"
-        model.save_pretrained(checkpoint)
-        (checkpoint / "config.yaml").write_text((folder / "config.yaml").read_text())
-        with torch.no_grad():
-            for name, parameter in model.named_parameters():
-                if "lora_B" in name:
-                    parameter.normal_(std=2.0)
-    return folder
+    return write_run(tmp_path_factory.mktemp("run"))
 
 
 Plan = Callable[..., RunSpec]
