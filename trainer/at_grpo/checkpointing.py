@@ -222,9 +222,7 @@ def check_same_config(checkpoint: Path, config: TrainConfig) -> None:
     absent = object()
     keys = [key for key in {**theirs, **ours} if theirs.get(key, absent) != ours.get(key, absent)]
     lines = [
-        f"{key}: {_show(theirs, key)} in the checkpoint, {_show(ours, key)} now"
-        for key in keys
-        if not _may_differ(key)
+        f"{key}: {_show(theirs, key)} in the checkpoint, {_show(ours, key)} now" for key in keys if not _may_differ(key)
     ]
     if lines:
         raise UsageError(
