@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import sys
+import time
+from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 
 from llm_envs.cli import main
@@ -18,6 +20,24 @@ def start(*arguments: str) -> ForkServerProcess:
     process = _CONTEXT.Process(target=_run, args=(arguments,), daemon=True)
     process.start()
     return process
+
+
+def run_to_its_end(*arguments: str) -> int:
+    """The command's exit status."""
+    process = start(*arguments)
+    process.join()
+    return int(process.exitcode or 0)
+
+
+def stop_when(due: Callable[[], bool], signal_number: int, *arguments: str) -> int:
+    """Run the command until it is due and send it a signal; its exit status, negative for a signal."""
+    process = start(*arguments)
+    while not due():
+        assert process.exitcode is None, "it ended by itself"
+        time.sleep(0.002)
+    os.kill(int(process.pid or 0), signal_number)
+    process.join()
+    return int(process.exitcode or 0)
 
 
 def _run(arguments: tuple[str, ...]) -> None:

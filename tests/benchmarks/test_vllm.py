@@ -1,16 +1,10 @@
 """The trainer's adapters behind a real vLLM server play as in process, and a killed run ends like a straight one."""
 
-import json
-import os
 import random
 import signal
-import socket
-import tempfile
-import time
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,15 +13,15 @@ from llm_envs_bench.agents import plan_run
 from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import Sampling
 from llm_envs_bench.store import Run, load_run
-from tests.benchmarks.command_process import start
+from tests.benchmarks.command_process import run_to_its_end, stop_when
 from tests.benchmarks.trained import GAME, OPTIONS, write_run
+from tests.benchmarks.vllm_server import post, serving
 from tests.scale import scaled
 
 pytestmark = [pytest.mark.system, pytest.mark.needs("vllm")]
 
 INSTANCES = scaled(fast=6, system=12, long=100)
 REPLY_TOKENS = 6
-START_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -44,47 +38,12 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    if find_spec("vllm") is None:
-        pytest.skip("vllm is not installed")
-    from at_grpo.inference.plan import ServerPlan
-    from at_grpo.inference.server import end, launch
-
     run = write_run(tmp_path_factory.mktemp("trained"), hidden_size=64)
-    plan = ServerPlan(str(run / "base"), "float32", 512, 2, 8, options={"enforce-eager": True, "max-num-seqs": 16})
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = tmp_path_factory.mktemp("logs") / "vllm.log"
-    with log.open("wb") as output:
-        address = ["--host", "127.0.0.1", "--port", str(port)]
-        process = launch(plan, address, Path(tempfile.mkdtemp()), output)
-    try:
-        root = f"http://127.0.0.1:{port}"
-        deadline = time.monotonic() + START_S
-        while not answers(f"{root}/health"):
-            assert process.poll() is None, log.read_text()[-3000:]
-            assert time.monotonic() < deadline, log.read_text()[-3000:]
-            time.sleep(0.5)
-        checkpoint = run / "checkpoint-5"
+    checkpoint = run / "checkpoint-5"
+    with serving(run / "base", tmp_path_factory.mktemp("logs") / "vllm.log", longest=512) as root:
         for role in ("tool", "planner"):
             post(f"{root}/v1/load_lora_adapter", {"lora_name": f"{role}-v1", "lora_path": str(checkpoint / role)})
         yield Served(f"{root}/v1", checkpoint)
-    finally:
-        end(process)
-
-
-def answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=5) as response:
-            return bool(response.status == 200)
-    except OSError:
-        return False
-
-
-def post(url: str, body: dict[str, str]) -> None:
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=60) as response:
-        assert response.status == 200
 
 
 def arguments(out: Path, served: Served, concurrency: int = 1) -> list[str]:
@@ -97,9 +56,7 @@ def arguments(out: Path, served: Served, concurrency: int = 1) -> list[str]:
 
 
 def finish(out: Path, served: Served) -> None:
-    process = start(*arguments(out, served))
-    process.join()
-    assert process.exitcode == 0
+    assert run_to_its_end(*arguments(out, served)) == 0
 
 
 @pytest.fixture(scope="module")
@@ -114,16 +71,15 @@ def test_a_run_that_is_killed_three_times_and_resumed_ends_with_the_bytes_of_a_s
 ) -> None:
     """Greedy, one request at a time: the same replies."""
     folder, seed = tmp_path / "broken", random.randrange(10**6)
-    for so_far in sorted(random.Random(seed).sample(range(INSTANCES - 1), 3)):
-        process = start(*arguments(folder, served))
-        path = folder / "episodes.jsonl"
-        while not path.exists() or path.read_bytes().count(b"\n") < so_far:
-            assert process.exitcode is None, f"seed {seed}"
-            time.sleep(0.002)
-        os.kill(int(process.pid or 0), signal.SIGKILL)
-        process.join()
-    finish(folder, served)
-    assert (folder / "episodes.jsonl").read_bytes() == (straight / "episodes.jsonl").read_bytes(), f"seed {seed}"
+    for so_far in sorted(random.Random(seed).sample(range(INSTANCES // 2), 3)):
+        due = partial(has_lines, folder / "episodes.jsonl", so_far)
+        assert stop_when(due, signal.SIGKILL, *arguments(folder, served)) == -signal.SIGKILL, f"seed {seed}"
+    finish(tmp_path / "broken", served)
+    assert (tmp_path / "broken/episodes.jsonl").read_bytes() == (straight / "episodes.jsonl").read_bytes()
+
+
+def has_lines(path: Path, so_many: int) -> bool:
+    return so_many == 0 or (path.exists() and path.read_bytes().count(b"\n") >= so_many)
 
 
 def replies(run: Run) -> list[str]:
@@ -156,7 +112,4 @@ def test_tokens_are_counted_by_the_server_and_no_limit_is_exceeded(straight: Pat
 
 
 def test_a_model_that_is_not_served_ends_the_run_at_once(served: Served, tmp_path: Path) -> None:
-    wrong = Served(served.url, served.checkpoint)
-    process = start(*[word.replace("tool-v1", "tool-v9") for word in arguments(tmp_path / "run", wrong)])
-    process.join()
-    assert process.exitcode == 2
+    assert run_to_its_end(*[word.replace("tool-v1", "tool-v9") for word in arguments(tmp_path / "run", served)]) == 2
