@@ -128,6 +128,7 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
         (["roles.tool.policy=tem"], "roles.tool.policy='tem': must be one of team. Did you mean 'team'?"),
         (["policies.other.rank=4"], "policies.other: is played by no role"),
         (["policies.mlp={}", "roles.tool.policy=mlp"], "policies.mlp: must be a word"),
+        (["policies.a={}", "roles.tool.policy=a"], "policies.a: must be a word"),
         (["policies.default={}", "roles.tool.policy=default"], "policies.default: must be a word"),
         (["policies.Team={}", "roles.tool.policy=Team"], "policies.Team: must be a word"),
         (["model.base=''"], "model.base='': name a base model"),

@@ -188,9 +188,10 @@ def unix_socket(path: Path) -> Address:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM ends the command as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """SIGTERM ends the command as Ctrl-C does, which a shell forbids to commands that it puts into the background."""
+    before = [(number, signal.signal(number, signal.default_int_handler)) for number in (signal.SIGINT, signal.SIGTERM)]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)

@@ -187,7 +187,7 @@ def _name_problems(config: TrainConfig) -> Iterator[str]:
     if not config.policies:
         yield "policies={}: name at least one, e.g. policies: {team: {rank: 16}}."
     for name in config.policies:
-        if not POLICY_NAME.match(name) or name in MODULE_NAMES | RESERVED or name.endswith("_proj") or "lora" in name:
+        if not POLICY_NAME.match(name) or name in RESERVED or _of_a_module(name):
             yield f"policies.{name}: must be a word of a-z, 0-9 and _, and no name of a module of the model."
     for role, section in config.roles.items():
         if section.policy not in config.policies:
@@ -195,6 +195,11 @@ def _name_problems(config: TrainConfig) -> Iterator[str]:
     used = {section.policy for section in config.roles.values()}
     for name in (name for name in config.policies if name not in used):
         yield f"policies.{name}: is played by no role; name it in roles.<role>.policy, or remove it."
+
+
+def _of_a_module(name: str) -> bool:
+    """Whether PEFT would take a policy's name for a part of the model, or of the paths of adapters."""
+    return name in MODULE_NAMES or name.endswith("_proj") or "lora" in name or name in "lora_"
 
 
 def _model_problems(config: TrainConfig) -> Iterator[str]:

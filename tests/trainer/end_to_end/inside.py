@@ -27,6 +27,7 @@ from at_grpo.cli import main
 from at_grpo.config import TrainConfig
 from at_grpo.inference import publishing
 from at_grpo.inference.base import Completion, SampleRequest
+from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.merged import MergedPolicies
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.rollouts.engine import RolloutEngine
@@ -36,7 +37,7 @@ from tests.trainer.end_to_end import flat_env
 from tests.trainer.end_to_end.process import OUTPUT
 
 SMALL = 16384  # bytes: less than an adapter, more than what a run says
-TAPE, BASE_DIGESTS, EVALUATED = "tape.jsonl", "base_digests.json", "evaluated.jsonl"
+TAPE, BASE_DIGESTS, EVALUATED, NAMES = "tape.jsonl", "base_digests.json", "evaluated.jsonl", "names.txt"
 
 
 def train_once(config: TrainConfig, resume: Path | None, fault: str) -> None:
@@ -73,6 +74,7 @@ def begin(folder: Path) -> None:
     torch.set_num_threads(1)  # one thread adds numbers in one order
     tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which a killed process leaves behind
     flat_env.register_once()
+    _record_names(folder)
 
 
 # ---- recording, hung onto the classes, so that it holds wherever they are put together
@@ -109,6 +111,18 @@ def _record(folder: Path) -> None:
     TransformersSampler.generate = generate_and_record
     RolloutEngine.evaluate = evaluate_and_record
     ATGRPOTrainer.train = fit_and_compare
+
+
+def _record_names(folder: Path) -> None:
+    """The names under which servers have acknowledged adapters, in order."""
+    load = publishing.load_adapter
+
+    async def load_and_record(endpoint: Endpoint, name: str, files: Path, **options: Any) -> None:
+        await load(endpoint, name, files, **options)
+        with (folder / NAMES).open("a") as file:
+            file.write(f"{name}\n")
+
+    publishing.load_adapter = load_and_record
 
 
 def _digest_base(model: PeftModel) -> str:

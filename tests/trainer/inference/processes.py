@@ -1,5 +1,6 @@
 """Which processes belong to a server, by what /proc says."""
 
+import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,12 @@ def leaders(folder: Path) -> list[int]:
 def members(session: int) -> list[int]:
     """A server and its workers, by the server's process id, which outlives it as the name of the session."""
     return sorted(one.pid for one in all_processes() if one.session == session)
+
+
+def memory(session: int) -> int:
+    """Resident bytes of a server and its workers."""
+    pages = [int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in members(session)]
+    return sum(pages) * resource.getpagesize()
 
 
 def of(folder: Path) -> list[int]:

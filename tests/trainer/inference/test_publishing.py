@@ -122,7 +122,7 @@ def test_a_name_that_other_files_were_loaded_under_is_an_error(model: PeftModel,
     shelf = Shelf(loaded={"tool-v0": "elsewhere"})
     with (
         publisher(model, tmp_path / "served", shelf) as publishing,
-        pytest.raises(SamplerError, match=r"publishing tool-v0: .*--max-lora-rank"),
+        pytest.raises(SamplerError, match=r"publishing tool-v0 from .*--max-lora-rank"),
     ):
         publishing.publish(0)
 

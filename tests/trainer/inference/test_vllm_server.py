@@ -10,14 +10,18 @@ import pytest
 from peft import PeftModel
 from transformers import PreTrainedTokenizerFast
 
+from at_grpo.config import PolicySection
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
-from at_grpo.inference.endpoint import EndpointError
+from at_grpo.inference.base_model import load_base
+from at_grpo.inference.endpoint import UNIX, Endpoint, EndpointError
 from at_grpo.inference.plan import BASE
 from at_grpo.inference.probe import ProbedPublisher, plant
 from at_grpo.inference.publishing import AdapterPublisher, load_adapter, save_adapter, unload_adapter
 from at_grpo.inference.server import Server
 from at_grpo.inference.vllm import VLLMSampler
+from at_grpo.policies import build_policies
 from tests.scale import scaled
+from tests.trainer.inference import processes
 from tests.trainer.inference import vllm_fixtures as tiny
 
 pytestmark = [pytest.mark.system, pytest.mark.needs("vllm")]
@@ -102,6 +106,25 @@ def test_served_log_probabilities_are_the_trainers_after_every_publication(serve
             last[role] = completion
 
 
+def test_publishing_again_and_again_takes_no_memory_and_no_slot(server: Server, base: Path, tmp_path: Path) -> None:
+    """UC-151: 500 cycles of three roles grew the server by 0.2%."""
+    roles, cycles, prompt_ids = ("tool", "planner", "critic"), scaled(fast=40, long=500), (9, 10, 11)
+    model = tiny.policies_on(base, *roles)
+    versions = dict.fromkeys(roles, 0)
+    publisher = AdapterPublisher(model, [server.endpoint], tmp_path / "served", versions, "memory")
+    sampler = VLLMSampler([server.endpoint], versions, stop_token_ids={tiny.STOP}, run="memory")
+    (session,) = processes.leaders(Path(server.endpoint.url.removeprefix(UNIX)).parent)
+    sizes = []
+    for cycle in range(cycles):
+        publisher.publish(cycle)
+        for role in roles:
+            request = SampleRequest(role, prompt_ids, 1, cycle, SamplingParams(max_tokens=2))
+            asyncio.run(sampler.sample(request))
+        sizes.append(processes.memory(session))
+    publisher.retire()
+    assert max(sizes[cycles // 2 :]) < 1.05 * sizes[cycles // 4]
+
+
 def test_the_base_model_is_served_without_any_adapter(served: Served) -> None:
     """UC-163."""
     tiny.move(served.model, "tool", seed=1)
@@ -139,6 +162,22 @@ def test_loading_new_weights_from_the_old_path_under_the_old_name_serves_stale_o
     asyncio.run(unload_adapter(server.endpoint, "tool"))
     assert gaps[0] < NOISE
     assert gaps[1] > 0.1
+
+
+@pytest.mark.parametrize(("rank", "fits"), [(4, True), (64, False)])
+def test_a_rank_above_the_server_s_is_refused_with_the_remedy(
+    rank: int, fits: bool, server: Server, base: Path, tmp_path: Path
+) -> None:
+    """UC-155."""
+    model = build_policies(load_base(str(base), "float32")[0], {"tool": PolicySection(rank=rank)}, seed=0)
+    save_adapter(model, "tool", tmp_path / "tool")
+    impatient, name = Endpoint(server.endpoint.url, patience_s=0.5), f"rank-{rank}"
+    if fits:
+        asyncio.run(load_adapter(impatient, name, tmp_path / "tool"))
+        asyncio.run(unload_adapter(impatient, name))
+    else:
+        with pytest.raises(SamplerError, match=r"publishing rank-64 from .*max_lora_rank 8.*--max-lora-rank"):
+            asyncio.run(load_adapter(impatient, name, tmp_path / "tool"))
 
 
 def test_siblings_differ_and_the_same_seed_repeats_them(served: Served) -> None:

@@ -23,7 +23,7 @@ _RETRIED = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, Connectio
 
 
 class EndpointError(SamplerError):
-    """An answer that is an error of ours: `status` says which, the message is the server's own."""
+    """An answer that is an error, by its `status` ours (4xx) or the server's (5xx); the message is the server's own."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -90,7 +90,7 @@ class Endpoint:
         `gated`: wait while the endpoint is paused. What prepares a restarted server goes past that.
 
         Raises:
-            EndpointError: an answer that says the request is wrong (4xx).
+            EndpointError: an answer that says the request is wrong (4xx), or for `patience_s` that the server is (5xx).
             SilentError: no answer in time.
             SamplerError: none at all for `patience_s`, or a server that will not come back.
         """
@@ -119,10 +119,7 @@ class Endpoint:
                 if 0 < status < 500:
                     return self._checked(path, status, answer)
                 if time.monotonic() + pause > deadline:
-                    raise SamplerError(
-                        f"{self.url}{path}: {_words(answer)}; tried for {self._patience_s:g} s "
-                        "(inference.patience_s). Is the server running? Look at its log."
-                    )
+                    raise self._given_up(path, status, answer)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE_S)
 
@@ -140,6 +137,12 @@ class Endpoint:
         async with client.request(method, f"{self._root}{path}", data=data, headers=headers) as response:
             raw = await response.read()
             return response.status, _decoded(raw)
+
+    def _given_up(self, path: str, status: int, answer: Any) -> SamplerError:
+        tried = f"{self.url}{path}: {_words(answer)}; tried for {self._patience_s:g} s (inference.patience_s)."
+        if status:
+            return EndpointError(f"{tried} Look at the server's log.", status)
+        return SamplerError(f"{tried} Is the server running? Look at its log.")
 
     def _checked(self, path: str, status: int, answer: Any) -> Any:
         if status >= 400:

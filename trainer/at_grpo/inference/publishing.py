@@ -149,15 +149,24 @@ async def load_adapter(endpoint: Endpoint, name: str, folder: Path, *, gated: bo
     try:
         await endpoint.post("/v1/load_lora_adapter", {"lora_name": name, "lora_path": str(folder)}, gated=gated)
     except EndpointError as error:
-        models = {entry["id"]: entry for entry in (await endpoint.get("/v1/models", gated=gated))["data"]}
-        if models.get(name, {}).get("root") == str(folder):
+        if await _has_loaded(endpoint, name, folder, gated=gated):
             return
         raise SamplerError(
-            f"publishing {name}: {error} Is the server started with --enable-lora, a --max-lora-rank of at least the "
-            "policies' rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1, as `at-grpo serve` does?"
+            f"publishing {name} from {folder}: {error} Does the server see that folder, and is it started with "
+            "--enable-lora, a --max-lora-rank of at least the policies' rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1, "
+            "as `at-grpo serve` does?"
         ) from error
     except SamplerError as error:
         raise SamplerError(f"publishing {name} from {folder}: {error}") from error
+
+
+async def _has_loaded(endpoint: Endpoint, name: str, folder: Path, *, gated: bool) -> bool:
+    """Whether a server says that it has loaded these files under this name."""
+    try:
+        models = (await endpoint.get("/v1/models", gated=gated))["data"]
+    except SamplerError:
+        return False
+    return any(entry["id"] == name and entry["root"] == str(folder) for entry in models)
 
 
 async def unload_adapter(endpoint: Endpoint, name: str, *, gated: bool = True) -> None:

@@ -17,7 +17,7 @@ from peft import PeftModel
 import llm_envs
 from at_grpo.choices import Backend
 from at_grpo.config import InferenceSection, TrainConfig
-from at_grpo.inference.base import Sampler
+from at_grpo.inference.base import Sampler, SamplerError
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.installed import require_vllm
 from at_grpo.inference.plan import BASE, ServerPlan, longest, server_plans
@@ -27,6 +27,7 @@ from at_grpo.inference.server import Server
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.inference.vllm import VLLMSampler
 from at_grpo.placement import Placement
+from at_grpo.stopping import InterruptedRun
 from at_grpo.tokenization import PromptEncoder, stop_token_ids
 from llm_envs.core.errors import UsageError
 
@@ -96,9 +97,21 @@ def serving(
         one_each = [sample_from([endpoint]) for endpoint in endpoints]
         probed = ProbedPublisher(publisher, model, one_each)
         probed.calibrate(_probe_prompt(config, encoder), (folder / SERVED).resolve())
-        yield Inference(sample_from(endpoints), probed)
-        if section.urls:
+        try:
+            yield Inference(sample_from(endpoints), probed)
+        except InterruptedRun:
+            _leave(publisher, section)
+            raise
+        _leave(publisher, section)
+
+
+def _leave(publisher: AdapterPublisher, section: InferenceSection) -> None:
+    """Take the policies off servers that go on running. The run has what it wanted, so a failure is only told."""
+    if section.urls:
+        try:
             publisher.retire()
+        except SamplerError as error:
+            logger.warning("the last adapters are left on a server: %s", error)
 
 
 def _start(plans: Sequence[ServerPlan], section: InferenceSection, logs: Path, stack: ExitStack) -> list[Server]:
