@@ -159,11 +159,16 @@ def test_what_is_not_shown_does_not_exist() -> None:
     hidden = [str(Path(__file__)), "/etc/passwd", "/usr/bin/env", "/home", "/sys", "/dev/shm", "/run", sys.executable]
     there = [path for path in hidden if Path(path).exists()]
     assert len(there) >= 4
-    look = Program(f"import os\nprint([path for path in {there} if os.path.lexists(path)])")
-    for make, expected in ((NativeSandbox, []), (LockedSandbox, there)):
+    look = Program(f"import os\nprint(*[path for path in {there} if os.path.lexists(path)])")
+    seen = {}
+    for make in (NativeSandbox, LockedSandbox):
         sandbox = make(slots=1)
-        assert sandbox.run([look])[0].stdout == f"{expected}\n"
+        seen[make] = sandbox.run([look])[0].stdout.split()
         sandbox.close()
+    assert seen[NativeSandbox] == []
+    assert {"/etc/passwd", "/usr/bin/env"} <= set(
+        seen[LockedSandbox]
+    )  # not all of them: folders may be closed to its uid
 
 
 STATUS = """
