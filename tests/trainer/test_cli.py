@@ -81,6 +81,19 @@ def test_training_gets_the_file_with_the_overrides_wherever_they_stand(
     assert not is_progress_bar_enabled(), "transformers' bars for reading and writing files"
 
 
+def test_the_process_is_confined_to_its_gpu_before_a_library_looks_for_cuda(
+    config_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a process sees is fixed when CUDA is first asked; TRL refuses one that sees several."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,6")
+    monkeypatch.setattr(cli, "visible_gpus", lambda: ("4", "6"))
+    seen: list[str] = []
+    monkeypatch.setattr(versions, "check_trackers", lambda names: seen.append(os.environ["CUDA_VISIBLE_DEVICES"]))
+    replace_run(monkeypatch, lambda config, resume: seen.append(os.environ["CUDA_VISIBLE_DEVICES"]))
+    assert main(["train", "--config", config_file, "inference.backend=vllm", "inference.gpus=[0]"]) == 0
+    assert seen == ["6", "6"]
+
+
 def test_a_bundled_configuration_is_named_without_its_folder(calls: list[Call], tmp_path: Path) -> None:
     assert main(["train", "--config", "plan_path/per_role", f"run.output_dir={tmp_path}"]) == 0
     assert calls[0][0].model.base == "Qwen/Qwen3-1.7B"

@@ -15,6 +15,7 @@ from at_grpo.checkpointing import check_same_config, check_unused, latest_checkp
 from at_grpo.config import TrainConfig
 from at_grpo.inference.base import SamplerError
 from at_grpo.loading import CONFIGS, bundled_configs, load_config
+from at_grpo.placement import place, visible_gpus
 from at_grpo.rollouts.limits import RolloutError
 from at_grpo.stopping import InterruptedRun
 from at_grpo.storage import StorageError, telling_when_full
@@ -111,6 +112,7 @@ def _train(args: argparse.Namespace, overrides: list[str]) -> int:
     from at_grpo.versions import check_trackers, check_versions
 
     check_versions()
+    place(config.inference, visible_gpus()).confine()  # now: libraries that look for CUDA fix what this process sees
     check_trackers(config.run.report_to)
     if checkpoint is None:
         check_unused(Path(config.run.output_dir))

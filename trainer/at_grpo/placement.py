@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from functools import cache
 
 from at_grpo.choices import Backend
 from at_grpo.config import InferenceSection
@@ -32,8 +33,11 @@ class Placement:
             os.environ[VISIBLE] = self.trainer
 
 
+@cache
 def visible_gpus() -> tuple[str, ...]:
-    """The GPUs that CUDA gives to this process, in its order."""
+    """The GPUs that CUDA gives to this process, in its order; as it was when this was asked first, so that it still
+    holds when the process has been confined.
+    """
     import torch
 
     count = torch.cuda.device_count()
