@@ -122,9 +122,17 @@ def _everyone(args: argparse.Namespace) -> str | None:
     return agent_name(OPENAI + args.model + (f"@{args.base_url}" if args.base_url else ""))
 
 
-def asking_of(args: argparse.Namespace) -> Asking:
-    """How agents outside this process are asked."""
+def asking_of(args: argparse.Namespace, plan: RunPlan) -> Asking:
+    """How agents outside this process are asked.
+
+    Raises:
+        UsageError: a key for a role that no served model plays.
+    """
     variables = dict(text.split("=", 1) if "=" in text else ("", text) for text in args.key_env)
+    served = {role for spec in plan.specs for role, agent in spec.agents.items() if agent.startswith(OPENAI)}
+    for role in variables:
+        if role not in served and (role or not served):
+            raise UsageError(f"--key-env {role}: no served model plays {role or 'any role'}; leave it out.")
     return Asking(Patience(args.retries, args.timeout), variables)
 
 

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from llm_envs.episode import Ending, Episode
 from llm_envs_bench.runner import Observer
@@ -41,7 +48,8 @@ def follow(label: str, total: int, console: Console) -> Iterator[Observer]:
 
         yield line
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("{task.fields[said]}", markup=False), console=console) as progress:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, *times, TextColumn("{task.fields[said]}", markup=False), console=console) as progress:
         task = progress.add_task(label, total=total, said="")
         yield lambda episode: progress.update(task, advance=1, said=count(episode))

@@ -1,5 +1,8 @@
 """Agents by specification: who they are, what an endpoint may do to a run, and what is said where one can't be used."""
 
+import sys
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -211,6 +214,33 @@ def test_a_refusal_that_no_retry_mends_stops_the_run_at_once(status: int, tmp_pa
     ):
         ask(server, tmp_path, instances=50, concurrency=1)
     assert len(server.requests) == 1
+
+
+def test_no_more_requests_are_under_way_than_were_asked_for(tmp_path: Path) -> None:
+    """UC-146: a slow server is not asked for more than it was meant to answer at once."""
+    lock, under_way, most = threading.Lock(), 0, 0
+
+    def script(number: int, request: dict[str, Any]) -> Reply:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0.005)
+        with lock:
+            under_way -= 1
+        return Reply(completion("step"))
+
+    with endpoint(script) as server:
+        run = ask(server, tmp_path, instances=40, concurrency=5)
+    assert wins(run) == [True] * 40
+    assert 1 < most <= 5
+
+
+def test_a_missing_extra_is_told_before_the_first_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """UC-181."""
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(UsageError, match=r"needs the openai package; pip install 'llm-envs\[bench\]'"):
+        build_cast(RunSpec(env=corridor.ENV_ID, agents=dict.fromkeys(ROLES, "openai:m@http://localhost/v1")))
 
 
 def test_openai_itself_needs_a_key() -> None:

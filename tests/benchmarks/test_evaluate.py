@@ -173,6 +173,15 @@ def test_each_endpoint_gets_its_own_key_and_none_is_written_down(
     assert "sk-theirs" not in written + "".join(capsys.readouterr())
 
 
+@pytest.mark.parametrize("variable", ["planner=MINE", "scout=MINE"])
+def test_a_key_for_a_role_that_no_model_plays_is_not_ignored(variable: str) -> None:
+    """UC-178."""
+    with endpoint(step) as server, pytest.raises(UsageError, match=r"no served model plays (planner|scout)"):
+        evaluate(server, "--key-env", variable)
+    with pytest.raises(UsageError, match="no served model plays any role"):
+        evaluate(None, "--agent", "oracle", "--key-env", "MINE")
+
+
 @pytest.mark.parametrize("url", ["http://me:secret@localhost/v1", "http://localhost/v1?api_key=secret"])
 def test_a_url_that_holds_a_secret_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="must hold no user, password or query") as refusal:

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     """Evaluate; the exit status is explained in `EXITS`."""
     require(args.fail_under is None or 0 <= args.fail_under <= 1, "fail_under", args.fail_under, "a number from 0 to 1")
     plan, console = plan_of(args), output_console()
-    limits, asking, out = limits_of(args, plan), asking_of(args), folder_of(args, plan)
+    limits, asking, out = limits_of(args, plan), asking_of(args, plan), folder_of(args, plan)
     if args.dry_run:
         build_casts(plan, asking)  # whether they can be used is told here, too
         print_forecast(plan, limits.prices, console)
