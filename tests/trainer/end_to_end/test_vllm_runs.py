@@ -1,6 +1,7 @@
 """Whole runs by a real vLLM server: two roles train with a swap after every step, and faults end well or in words.
 
-One server is started by `at-grpo serve` and shared by all runs that name it; two runs start their own.
+One server is started by `at-grpo serve` and shared by all runs that name it; two runs start their own. In the system tier
+that makes five starts, restarts included; `test_vllm_server` has the sixth.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -20,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from at_grpo.cli import FAILURE
+from at_grpo.config import InferenceSection
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.loading import dump_config
 from at_grpo.warm_start import build_base
@@ -28,6 +30,7 @@ from tests.scale import scaled
 from tests.trainer.end_to_end import look, process, vllm_runs
 from tests.trainer.end_to_end.inside import NAMES
 from tests.trainer.end_to_end.settings import ROLES
+from tests.trainer.end_to_end.test_control import before_and_after, demo
 from tests.trainer.end_to_end.vllm_runs import ENDLESS, FAULT_RUN, command, said, served, wait_for, wait_for_step
 from tests.trainer.inference import processes
 
@@ -273,3 +276,23 @@ def test_it_is_resumed_and_ends_in_words_when_the_restarts_are_used_up(killed: K
     lines = look.training(killed.run)
     assert [line["step"] for line in lines] == list(range(1, len(lines) + 1))
     assert all(line[f"{role}/sampler_gap_max"] < GAP for line in lines for role in ROLES)
+
+
+# ---- at full size
+
+
+@pytest.mark.long
+def test_the_demo_learns_by_a_server_as_it_does_in_the_process(tmp_path: Path) -> None:
+    """The median of three seeds reaches the demo's bar within one and a half times its steps."""
+    reached = []
+    for seed in range(3):
+        config = demo(tmp_path / f"run-{seed}", seed)
+        steps = config.optim.steps * 3 // 2
+        config = replace(
+            config,
+            optim=replace(config.optim, steps=steps),
+            run=replace(config.run, eval_steps=steps),
+            inference=InferenceSection(backend="vllm", options=vllm_runs.OPTIONS),
+        )
+        reached.append(before_and_after(process.train(config), "eval_success")[1])
+    assert sorted(reached)[1] >= 0.7
