@@ -1,7 +1,7 @@
 """Whole runs by a real vLLM server: two roles train with a swap after every step, and faults end well or in words.
 
-One server is started by `at-grpo serve` and shared by all runs that name it; two runs start their own. In the system tier
-that makes five starts, restarts included; `test_vllm_server` has the sixth.
+One server is started by `at-grpo serve` and shared by all runs that name it; two runs start their own. In the system
+tier that makes five starts, restarts included; `test_vllm_server` has the sixth.
 """
 
 import asyncio
