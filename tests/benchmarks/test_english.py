@@ -21,7 +21,7 @@ from tests.benchmarks.command_process import run_to_its_end, stop_when
 from tests.benchmarks.vllm_server import has_lines, serving
 from tests.scale import scaled
 
-# Without the need `vllm`: where only the English model is missing, a run that demands vLLM has not skipped a test of it.
+# Not the need `vllm`: where only the English model is missing, a run that demands vLLM has not skipped a test of that.
 pytestmark = [pytest.mark.system, pytest.mark.needs("smollm2")]
 
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
