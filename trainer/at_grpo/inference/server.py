@@ -7,6 +7,7 @@ use, and nobody on the network reaches it. What ends it when this process is kil
 import asyncio
 import contextlib
 import logging
+import re
 import shutil
 import signal
 import subprocess
@@ -31,6 +32,7 @@ POLL_S = 0.25
 HEALTH_S = 5.0
 REFUSALS = 3  # in a row, before a process that runs counts as dead: its engine may have died and left it hanging
 _SIGNALS = frozenset(signal.Signals)
+_REASON = re.compile(r"\w+Error: \S")  # the last line of a traceback
 
 
 def launch(
@@ -196,7 +198,7 @@ class Server:
         number = status - 128
         how = f"was ended by {signal.Signals(number).name}" if number in _SIGNALS else f"ended with status {status}"
         with contextlib.suppress(OSError), self._log.open(errors="replace") as log:
-            told = deque((line.strip() for line in log if "Error" in line), maxlen=1)
+            told = deque((line.strip() for line in log if _REASON.search(line)), maxlen=1)
             said = f" ({told[0][-300:]})" if told else ""
             return f"the vLLM server {how}{said}; its log is {self._log}."
         return f"the vLLM server {how}."
