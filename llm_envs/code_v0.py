@@ -140,9 +140,9 @@ Where a data set has no solutions, as LiveCodeBench, cases are neither paid nor 
 
 from typing import Unpack
 
-from llm_envs.code.selection import Names
 from llm_envs.code.task import CodeTask
 from llm_envs.core.env import TextAECEnv
+from llm_envs.core.names import Names
 from llm_envs.core.options import ShellOptions, entry_points, named_options
 
 __all__ = ["env", "parallel_env", "raw_env"]

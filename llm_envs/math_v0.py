@@ -127,8 +127,8 @@ row. A benchmark has nothing but a test split: pass `split="test"`. `difficulty`
 from typing import Unpack
 
 from llm_envs.core.env import TextAECEnv
+from llm_envs.core.names import Names
 from llm_envs.core.options import ShellOptions, entry_points, named_options
-from llm_envs.math.selection import Names
 from llm_envs.math.task import MathTask
 
 __all__ = ["env", "parallel_env", "raw_env"]

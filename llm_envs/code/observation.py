@@ -6,13 +6,12 @@ Neither hidden tests nor the reference stand in it, nor anything that depends on
 import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from functools import lru_cache
 
 from llm_envs.code.judging import Verdict
 from llm_envs.code.problem import Case, Problem
 from llm_envs.code.state import SHOWN, SHOWN_PROGRAM, SHOWN_STATEMENT, Report, State, cut
+from llm_envs.core.prompts import prompt_template
 
 SHOWN_EXAMPLES = 10
 _FENCES = re.compile(r"`{3,}")
@@ -26,14 +25,10 @@ class Stop(StrEnum):
     BUDGET = "budget"
 
 
-@cache
+@lru_cache(maxsize=1024)  # a data set's problems have a function each
 def rules(role: str, function: str, stop: Stop, cases: int) -> str:
     """The part of an observation that is the same for all problems of a form. `function`: its `def` line or name."""
-    # Prompts are text for a model: escaping them for HTML would spoil them.
-    templates = Environment(  # noqa: S701
-        loader=PackageLoader("llm_envs.code", "prompts"), undefined=StrictUndefined
-    )
-    template = templates.get_template(f"{role}.jinja")
+    template = prompt_template("llm_envs.code", f"{role}.jinja")
     return template.render(function=function, stop=stop, cases=cases, alone=role == "solver").rstrip()
 
 

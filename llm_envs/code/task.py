@@ -10,6 +10,7 @@ from llm_envs.code.datasets import NAMES, problems
 from llm_envs.code.descriptions import problem_of
 from llm_envs.code.families.generator import generate
 from llm_envs.code.families.programs import Style
+from llm_envs.code.families.table import FAMILIES
 from llm_envs.code.jobs import JudgeProgram, Standing, WeighCases, Worth
 from llm_envs.code.judging import Verdict, share_passed
 from llm_envs.code.judging.verdicts import RAN
@@ -17,10 +18,10 @@ from llm_envs.code.observation import Stop, observe
 from llm_envs.code.players import PLAYERS, reference_reply
 from llm_envs.code.problem import Problem
 from llm_envs.code.replies import Cases, read_reply
-from llm_envs.code.selection import Names, select_families
 from llm_envs.code.state import Report, State, Tried, render
 from llm_envs.core.errors import unknown_choice, whole_number
 from llm_envs.core.jobs import Job
+from llm_envs.core.names import Names, chosen_names
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split, Transition
 from llm_envs.core.tool_use import Script
@@ -79,7 +80,7 @@ class CodeTask:
         if roles not in set(Team):
             raise unknown_choice("roles", roles, Team)
         self.level = LEVELS[difficulty]
-        self.families = select_families(families)
+        self.families = chosen_names("families", families, FAMILIES)
         self.style, self.stop = Style(style), Stop(stop)
         self.cases = whole_number("cases", cases, least=1, most=MOST_CASES)
         self.roles = _ROLES[Team(roles)]

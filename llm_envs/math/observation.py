@@ -8,8 +8,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from llm_envs.core.prompts import prompt_template
 from llm_envs.math.state import State
 
 
@@ -31,11 +30,8 @@ class Stop(StrEnum):
 @cache
 def rules(role: str, stop: Stop) -> str:
     """The part of a full observation that is the same for all questions."""
-    # Prompts are text for a model: escaping them for HTML would spoil them.
-    templates = Environment(  # noqa: S701
-        loader=PackageLoader("llm_envs.math", "prompts"), undefined=StrictUndefined
-    )
-    return templates.get_template(f"{role}.jinja").render(stop=stop, alone=role == "solver").rstrip()
+    template = prompt_template("llm_envs.math", f"{role}.jinja")
+    return template.render(stop=stop, alone=role == "solver").rstrip()
 
 
 def observe_full(state: State, role: str, feedback: str, stop: Stop) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from llm_envs.core.errors import UsageError, require, unknown_choice
 from llm_envs.core.jobs import Job
+from llm_envs.core.names import Names
 from llm_envs.core.parsing import Unparsed
 from llm_envs.core.task import Split, Transition
 from llm_envs.core.tool_use import PROGRAM_OUTPUT, Script, failure, output
@@ -21,7 +22,7 @@ from llm_envs.math.observation import Stop, View, observe_full, observe_local, r
 from llm_envs.math.players import PLAYERS, reference_reply
 from llm_envs.math.question import Question
 from llm_envs.math.replies import Answer, read_reply
-from llm_envs.math.selection import Names, select_families
+from llm_envs.math.selection import select_families
 from llm_envs.math.state import State, render
 from llm_envs.sandbox.base import Program, Status
 

@@ -8,9 +8,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from llm_envs.core.move_news import MOVE_NEWS
+from llm_envs.core.prompts import prompt_template
 from llm_envs.plan_path.board import FREE, GOAL, HERE, START, WALL
 from llm_envs.plan_path.state import State
 
@@ -33,12 +32,9 @@ class Rules(NamedTuple):
 @lru_cache(maxsize=128)
 def rules(role: str, size: int, game: Rules) -> str:
     """The part of a full observation that does not change during an episode."""
-    # Prompts are text for a model: escaping them for HTML would spoil them.
-    templates = Environment(  # noqa: S701
-        loader=PackageLoader("llm_envs.plan_path", "prompts"), undefined=StrictUndefined
-    )
     symbols = {"wall": WALL, "free": FREE, "start": START, "goal": GOAL, "here": HERE}
-    return templates.get_template(f"{role}.jinja").render(size=size, game=game, **symbols).rstrip()
+    template = prompt_template("llm_envs.plan_path", f"{role}.jinja")
+    return template.render(size=size, game=game, **symbols).rstrip()
 
 
 def observe_full(state: State, role: str, feedback: str, game: Rules) -> str:

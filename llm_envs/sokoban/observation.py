@@ -5,9 +5,8 @@ The part that does not change is rendered once per role and limit; a turn only j
 
 from functools import lru_cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from llm_envs.core.move_news import MOVE_NEWS
+from llm_envs.core.prompts import prompt_template
 from llm_envs.sokoban.board import BOX, BOX_ON_GOAL, GOAL, PLAYER, PLAYER_ON_GOAL, WALL
 from llm_envs.sokoban.state import State
 
@@ -15,12 +14,8 @@ from llm_envs.sokoban.state import State
 @lru_cache(maxsize=128)
 def rules(role: str, max_moves: int) -> str:
     """The part of an observation that is the same in every room."""
-    # Prompts are text for a model: escaping them for HTML would spoil them.
-    templates = Environment(  # noqa: S701
-        loader=PackageLoader("llm_envs.sokoban", "prompts"), undefined=StrictUndefined
-    )
     return (
-        templates.get_template(f"{role}.jinja")
+        prompt_template("llm_envs.sokoban", f"{role}.jinja")
         .render(
             max_moves=max_moves,
             wall=WALL,

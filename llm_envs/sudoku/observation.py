@@ -5,23 +5,14 @@ only placement a prompt spells out is one of the puzzle's clues: an agent that e
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from llm_envs.core.prompts import prompt_template
 from llm_envs.sudoku.geometry import SYMBOLS, cell_names, geometry, peers, size_of
 from llm_envs.sudoku.puzzle import Placement, Played, Puzzle
 from llm_envs.sudoku.state import State, answer_text, placement_text, rows
 
 SHOWN = 10  # placements that are named one by one
-
-
-@cache
-def _templates() -> Environment:
-    # Prompts are text for a model: escaping them for HTML would spoil them.
-    return Environment(  # noqa: S701
-        loader=PackageLoader("llm_envs.sudoku", "prompts"), undefined=StrictUndefined
-    )
 
 
 @lru_cache(maxsize=4096)
@@ -30,7 +21,7 @@ def rules(role: str, clues: bytes) -> str:
     size = size_of(clues)
     board = geometry(size)
     given = next((cell for cell, digit in enumerate(clues) if digit), None)
-    text = _templates().get_template(f"{role}.jinja")
+    text = prompt_template("llm_envs.sudoku", f"{role}.jinja")
     return text.render(
         size=size,
         box_rows=board.box_rows,

@@ -21,8 +21,8 @@ from tests.llm_envs.code.problems import DIVISOR, SUM_FUNCTION, SUM_STDIO
     [
         ("difficulty", "herd", "Did you mean 'hard'"),
         ("families", "circular_sun", "Did you mean 'circular_sum'"),
-        ("families", [], "a name, names, or None"),
-        ("families", 3, "a name, names, or None"),
+        ("families", [], "a name, several names, or None"),
+        ("families", 3, "a name, several names, or None"),
         ("style", "stdin", "Did you mean 'stdio'"),
         ("cases", 0, "from 1 to 10"),
         ("cases", 11, "from 1 to 10"),
