@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import llm_envs
 from llm_envs.commands import installed_commands, load_command
+from llm_envs.commands.output import leaving_with_the_reader
 from llm_envs.core.errors import UsageError
 from llm_envs.sandbox.base import SandboxError
 
@@ -16,11 +17,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit status. What the user can mend is one line on standard error and status 2."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        if arguments and not arguments[0].startswith("-"):
-            return _run(arguments[0], arguments[1:])
-        parser = _overview()
-        parser.parse_args(arguments)
-        parser.print_help()
+        with leaving_with_the_reader():
+            return _run(arguments)
     except UsageError as error:
         print(f"llm-envs: {error}", file=sys.stderr)
         return USAGE_STATUS
@@ -30,10 +28,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("llm-envs: interrupted", file=sys.stderr)
         return INTERRUPT_STATUS
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments and not arguments[0].startswith("-"):
+        return _run_command(arguments[0], arguments[1:])
+    parser = _overview()
+    parser.parse_args(arguments)
+    parser.print_help()
     return 0
 
 
-def _run(name: str, arguments: Sequence[str]) -> int:
+def _run_command(name: str, arguments: Sequence[str]) -> int:
     """Load the one command that is asked for, so that the libraries of others are not."""
     command = load_command(name)
     parser = argparse.ArgumentParser(prog=f"llm-envs {name}", description=command.HELP)

@@ -2,6 +2,8 @@
 
 import argparse
 import io
+import os
+import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -185,6 +187,25 @@ def test_doctor_fails_where_no_program_runs(monkeypatch: pytest.MonkeyPatch, cap
     monkeypatch.setattr("llm_envs.sandbox.get_sandbox", broken)
     assert main(["doctor"]) == 1
     assert "sandbox\tFAILS\tno cage 'auto' on this machine" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["list"], ["--help"]])
+@pytest.mark.parametrize("buffered", [True, False])
+def test_a_reader_that_leaves_early_ends_it_without_a_word(command: list[str], buffered: bool) -> None:
+    """As in `llm-envs list | head -1`; what is buffered meets the closed pipe only at the very end."""
+    unread, pipe = os.pipe()
+    os.close(unread)
+    with os.fdopen(pipe, "wb") as output:
+        done = subprocess.run(
+            [sys.executable, *([] if buffered else ["-u"]), "-m", "llm_envs.cli", *command],
+            env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == ""
+    assert done.returncode in {0, 1}, "0: argparse itself passes over a help text that nobody reads"
 
 
 def install(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

@@ -19,6 +19,7 @@ from at_grpo.placement import place, visible_gpus
 from at_grpo.rollouts.limits import RolloutError
 from at_grpo.stopping import InterruptedRun
 from at_grpo.storage import StorageError, telling_when_full
+from llm_envs.commands.output import leaving_with_the_reader
 from llm_envs.core.errors import UsageError
 from llm_envs.sandbox.base import SandboxError
 
@@ -42,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if foreign and args.command != "serve":
         parser.error(f"{' '.join(foreign)}: only `serve` takes options after --")
     try:
-        return _run(args, overrides, foreign)
+        with leaving_with_the_reader():
+            return _run(args, overrides, foreign)
     except UsageError as error:
         print(f"at-grpo: {error}", file=sys.stderr)
         return USAGE_ERROR
