@@ -218,7 +218,7 @@ UNIVERSAL = (
         "",
         "import signal\nfor s in {*range(1, 32)} - {9, 19}: signal.signal(s, 1)\nwhile True: pass",
         frozenset({Status.TIMEOUT}),
-        limits={"cpu_s": 0.3},
+        limits={"cpu_s": 0.3, "wall_s": 5.0},
     ),
     Attack("sleep for ever", "", "time.sleep(1e9)", frozenset({Status.TIMEOUT}), limits={"wall_s": 0.3}),
     Attack(
