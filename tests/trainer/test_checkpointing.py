@@ -21,7 +21,7 @@ from at_grpo.checkpointing import (
     read_config,
     write_atomically,
 )
-from at_grpo.config import EnvSection, TrainConfig, WarmStartSection
+from at_grpo.config import EnvSection, PlayerSection, RoleSection, TrainConfig, WarmStartSection
 from at_grpo.model_card import write_model_card
 from llm_envs.core.errors import UsageError
 from tests.trainer.test_loading import LEAVES
@@ -214,7 +214,7 @@ def other(value: Any) -> Any:
     return {"extra": 1} if isinstance(value, dict) else (*value, "x") if isinstance(value, tuple) else f"{value}x"
 
 
-OPTIONS = [path for path, _ in LEAVES if "warm_start" not in path]
+OPTIONS = [path for path, _ in LEAVES if "warm_start" not in path and ".player" not in path]
 
 
 @pytest.mark.parametrize("path", OPTIONS)
@@ -243,6 +243,18 @@ def test_a_section_that_one_of_the_two_lacks_is_a_difference(tmp_path: Path, con
     now = dataclasses.replace(config, env=EnvSection(options={"size": 4}))
     with pytest.raises(UsageError, match=r"env\.options\.size: absent in the checkpoint, 4 now"):
         check_same_config(tmp_path / "checkpoint-1", now)
+
+
+def test_who_plays_a_role_that_is_not_trained_may_not_change_but_where_it_is_served_may(
+    tmp_path: Path, config: TrainConfig
+) -> None:
+    def played_by(**player: str) -> TrainConfig:
+        return dataclasses.replace(config, roles={**config.roles, "tool": RoleSection(player=PlayerSection(**player))})
+
+    checkpoint = save(tmp_path, 1, played_by(url="http://one/v1", model="m"))
+    check_same_config(checkpoint, played_by(url="http://other/v1", model="m", api_key_env="KEY"))
+    with pytest.raises(UsageError, match=r"roles\.tool\.player\.model: 'm' in the checkpoint, 'n' now"):
+        check_same_config(checkpoint, played_by(url="http://one/v1", model="n"))
 
 
 def test_a_schedule_that_is_stretched_by_more_steps_is_told(

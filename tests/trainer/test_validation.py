@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from at_grpo import choices, validation
-from at_grpo.config import EnvSection, ModelSection, PolicySection, RoleSection, WarmStartSection
+from at_grpo.config import EnvSection, ModelSection, PlayerSection, PolicySection, RoleSection, WarmStartSection
 from at_grpo.loading import load_config
 from at_grpo.yaml_io import to_yaml
 from llm_envs.core.errors import UsageError
@@ -29,9 +29,11 @@ OUTSIDE: dict[str, str] = {
     "policies.team.lora_alpha": "0",
     "policies.team.target_modules": "[]",
     "policies.team.beta": "-0.1",
-    "roles.tool.temperature": "0.0",
+    "roles.tool.temperature": "-0.1",
     "roles.tool.max_tokens": "0",
     "roles.tool.stop": "['']",
+    "roles.tool.player.url": "localhost:8000/v1",
+    "roles.tool.player.options": "{messages: []}",
     "rollout.instances": "0",
     "rollout.k": "1",
     "rollout.grouping": "turns",
@@ -94,6 +96,7 @@ def leaves_of(section: type) -> list[tuple[str, Any]]:
         WarmStartSection: "model.warm_start.",
         PolicySection: "policies.team.",
         RoleSection: "roles.tool.",
+        PlayerSection: "roles.tool.player.",
     }
     prefix = prefixes.get(section, f"{section.__name__.removesuffix('Section').lower()}.")
     return [(f"{prefix}{field.name}", field.type) for field in dataclasses.fields(section)]
@@ -154,11 +157,51 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
             "inference.gpus=(0, 1, 2): must be a multiple of inference.servers (2)",
         ),
         (["inference.backend=vllm", "policies.team.rank=513"], "policies.team.rank=513: must be at most 512"),
+        (["roles.tool.temperature=0.0"], "roles.tool.temperature=0.0: must be above 0"),
+        (["roles.tool.policy=''"], "roles.tool.policy: is missing; must be one of team, or roles.tool.player"),
+        (["roles.tool.player.reference=oracle"], "roles.tool.policy='team': has no effect beside roles.tool.player"),
     ],
 )
 def test_values_that_contradict_each_other_are_refused(overrides: list[str], expected: str, tmp_path: Path) -> None:
     """UC-176, UC-178: contradictions, and options that would be read by nobody."""
     assert expected in error_of(VALID, *overrides, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("player", "overrides", "expected"),
+    [
+        ("{}", [], "roles.tool.player: must name one of reference, checkpoint and url; it names none."),
+        ("{reference: oracle, url: 'http://h/v1'}", [], "it names reference and url."),
+        ("{url: 'http://h/v1'}", [], "player.model='': must be what the server calls the model; http://h/v1/models"),
+        ("{reference: oracle, model: m}", [], "player.model: has no effect without roles.tool.player.url"),
+        ("{reference: oracle, api_key_env: K}", [], "player.api_key_env: has no effect without"),
+        ("{checkpoint: c, options: {top_p: 1.0}}", [], "player.options: has no effect without"),
+        ("{checkpoint: absent}", [], "player.checkpoint='absent': must be a checkpoint-<step> folder of a run"),
+        ("{reference: orakle}", [], "player.reference='orakle': must be one of"),
+        (
+            "{reference: oracle}",
+            ["roles.tool.temperature=0.5"],
+            "roles.tool.temperature: has no effect on the reference",
+        ),
+        ("{reference: oracle}", ["roles.tool.max_tokens=9"], "roles.tool.max_tokens: has no effect on the reference"),
+        (
+            "{reference: oracle}",
+            ["roles.planner={player: {reference: oracle}}"],
+            "roles: all have a player, so nothing would be trained",
+        ),
+    ],
+)
+def test_a_player_that_is_none_is_refused(player: str, overrides: list[str], expected: str, tmp_path: Path) -> None:
+    """UC-178: the roles that are not trained."""
+    assert expected in error_of(VALID, f"roles.tool={{player: {player}}}", *overrides, folder=tmp_path)
+
+
+def test_a_role_without_a_policy_is_one_block(tmp_path: Path) -> None:
+    """UC-176: a role is not trained when its block says who plays it; at temperature 0, too."""
+    path = tmp_path / "config.yaml"
+    path.write_text(to_yaml(VALID))
+    config = load_config(path, ["roles.tool={player: {url: 'http://h/v1', model: m}, temperature: 0.0}"])
+    assert (list(config.trained), list(config.frozen)) == (["planner"], ["tool"])
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,8 @@ def plan_batch(config: TrainConfig, facts: EnvFacts) -> BatchPlan:
     cycles = facts.max_cycles or 1
     roles = []
     for role, agents in facts.agents.items():
+        if role in config.frozen:
+            continue  # leaves no samples
         section = config.roles[role]
         turns = rollout.instances * agents * cycles
         samples = turns * rollout.k

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ MARKER = "complete.json"
 CONFIG = "config.yaml"
 ADAPTER = "adapter_model.safetensors"
 PREFIX = "checkpoint-"
+WORKERS = "update-workers"  # beside the policies: the parts of workers other than the driver's; no policy is called so
 CARD = "README.md"  # for people, and written anew when the run is over: no checkpoint is incomplete for that
 RESUMABLE = ("optimizer.pt", "scheduler.pt", "trainer_state.json")
 # What a resumed run may change: where it reports, how often it looks, how long it goes on.
@@ -54,6 +56,8 @@ MAY_DIFFER = frozenset(
         "run.eval_instances",
         "run.save_steps",
         "run.keep_checkpoints",
+        "roles.*.player.api_key_env",
+        "roles.*.player.url",
     }
 )
 
@@ -140,6 +144,16 @@ def _sync(path: Path) -> None:
 
 
 # ---- reading
+
+
+def part_of(checkpoint: Path, worker: str) -> Path:
+    """Where a worker other than the driver's has its optimizer, schedule and progress."""
+    return checkpoint / WORKERS / worker
+
+
+def adapters_of(folder: Path) -> Path:
+    """The folder with the adapters: the checkpoint itself, also where a part of it is named."""
+    return folder.parents[1] if folder.parent.name == WORKERS else folder
 
 
 def latest_checkpoint(run_dir: Path) -> Path | None:
@@ -242,8 +256,8 @@ def check_unused(run_dir: Path) -> None:
 
 
 def _may_differ(key: str) -> bool:
-    """Whether a key, or the mapping that it stands in, is in `MAY_DIFFER`."""
-    return any(key == free or key.startswith(f"{free}.") for free in MAY_DIFFER)
+    """Whether a key, or the mapping that it stands in, is in `MAY_DIFFER`; `*` there is any name."""
+    return any(fnmatchcase(key, free) or key.startswith(f"{free}.") for free in MAY_DIFFER)
 
 
 def _show(values: Mapping[str, Any], key: str) -> str:

@@ -81,18 +81,51 @@ class PolicySection:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayerSection:
+    """Who plays a role that is not trained: exactly one of `reference`, `checkpoint` and `url`.
+
+    Such a role gives one reply a turn, in training and in evaluation: no branches, no groups, no samples.
+
+    Attributes:
+        reference: a reference player of the environment, e.g. `oracle`.
+        checkpoint: a `checkpoint-<step>` folder of a run, or the folder of one adapter; plays in the trainer's process,
+            with a copy of its own base.
+        url: base URL of an OpenAI-compatible server, e.g. `https://host/v1`; it gets the observation as a chat.
+        model: what that server calls the model.
+        api_key_env: environment variable with the server's key, empty for none. The key itself is written nowhere.
+        options: further fields of a request, e.g. `{top_p: 0.9}`; null leaves out a field that would be sent.
+    """
+
+    reference: str = ""
+    checkpoint: str = ""
+    url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def describe_player(section: PlayerSection) -> str:
+    """Who plays, in a few words, for records."""
+    if section.url:
+        return f"{section.model} at {section.url}"
+    return section.checkpoint or section.reference
+
+
+@dataclass(frozen=True, slots=True)
 class RoleSection:
-    """How one role of the environment is played.
+    """How one role of the environment is played: by a policy, which is trained, or by a player, which is not.
 
     Attributes:
         policy: name of the policy that plays it; two roles may name the same one.
-        temperature, max_tokens, stop: see `inference.base.SamplingParams`.
+        temperature, max_tokens, stop: see `inference.base.SamplingParams`; reference players have no use for them.
+        player: who plays it instead of a policy, or null.
     """
 
-    policy: str
+    policy: str = ""
     temperature: float = 1.0
     max_tokens: int = 256
     stop: tuple[str, ...] = ()
+    player: PlayerSection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +268,13 @@ class TrainConfig:
     inference: InferenceSection = field(default_factory=InferenceSection)
     optim: OptimSection = field(default_factory=OptimSection)
     run: RunSection = field(default_factory=RunSection)
+
+    @property
+    def trained(self) -> dict[str, RoleSection]:
+        """The roles that are played by policies."""
+        return {role: section for role, section in self.roles.items() if section.player is None}
+
+    @property
+    def frozen(self) -> dict[str, PlayerSection]:
+        """The roles that are not trained, and who plays them."""
+        return {role: section.player for role, section in self.roles.items() if section.player is not None}

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from at_grpo.batch_plan import BatchPlan, plan_batch
-from at_grpo.config import TrainConfig
+from at_grpo.config import TrainConfig, describe_player
 from at_grpo.dry_run_servers import server_lines
 from at_grpo.env_facts import inspect_env
 from at_grpo.memory import MemoryPlan, plan_memory, show_bytes
@@ -50,6 +50,7 @@ def _batch_lines(batch: BatchPlan, config: TrainConfig) -> list[str]:
         f"{batch.samples:,} samples an iteration, fewer where episodes end early; groups by {config.rollout.grouping}.",
         f"Tokens an iteration at most: {replies:,} sampled and trained on, {prompts:,} of prompts.",
         f"{batch.optimizer_steps:,} iterations = optimizer steps, {batch.episodes:,} instances, none of them twice.",
+        *(f"{role} is not trained: {describe_player(player)} plays it." for role, player in config.frozen.items()),
         "",
     ]
 

@@ -58,7 +58,7 @@ def plan_memory(config: TrainConfig) -> MemoryPlan:
     skeleton = _skeleton(config.model)
     shape = skeleton.config
     size = Dtype(config.model.dtype).bytes
-    replies = max(role.max_tokens for role in config.roles.values())
+    replies = max(role.max_tokens for role in config.trained.values())
     tokens = config.rollout.max_prompt_tokens + replies
     rows = config.optim.micro_batch_size
     together = config.rollout.instances * config.rollout.k

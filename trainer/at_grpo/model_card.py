@@ -7,7 +7,7 @@ from pathlib import Path
 from huggingface_hub import ModelCardData
 
 from at_grpo.checkpointing import CARD, write_atomically
-from at_grpo.config import TrainConfig
+from at_grpo.config import TrainConfig, describe_player
 from at_grpo.loading import dump_config
 from at_grpo.metrics import roles_of
 
@@ -65,9 +65,10 @@ def write_model_card(
 
 def _roles(config: TrainConfig) -> str:
     rows = ["| role | policy | rank | temperature | most tokens a reply |", "|---|---|---|---|---|"]
-    for role, section in config.roles.items():
+    for role, section in config.trained.items():
         rank = config.policies[section.policy].rank
         rows.append(f"| {role} | `{section.policy}` | {rank} | {section.temperature} | {section.max_tokens} |")
+    rows += [f"| {role} | not trained: {describe_player(player)} | | | |" for role, player in config.frozen.items()]
     return "## Roles\n\n" + "\n".join(rows)
 
 

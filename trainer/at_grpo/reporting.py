@@ -9,7 +9,7 @@ from transformers import Trainer, TrainerCallback
 
 from at_grpo.callbacks import MetricsLog, ProgressReport, StopOnSignal, TurnReport, quiet, write_step_episodes
 from at_grpo.checkpointing import latest_checkpoint, write_atomically
-from at_grpo.config import TrainConfig
+from at_grpo.config import TrainConfig, describe_player
 from at_grpo.curves import read_metrics
 from at_grpo.health import HealthMonitor
 from at_grpo.model_card import write_model_card
@@ -60,7 +60,8 @@ class RunReport:
     def finish(self, totals: Mapping[str, int], base: str, seconds: Mapping[str, float]) -> None:
         """The run is complete: `training.json` with its counts, and a model card beside the newest adapters."""
         report = {
-            "samples": {role: totals.get(f"samples/{role}", 0) for role in self._config.roles},
+            "samples": {role: totals.get(f"samples/{role}", 0) for role in self._config.trained},
+            "not_trained": {role: describe_player(player) for role, player in self._config.frozen.items()},
             "programs_asked": totals.get("programs/asked", 0),
             "programs_run": totals.get("programs/ran", 0),
             "instances": totals.get("instances", 0),

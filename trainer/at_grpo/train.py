@@ -15,6 +15,7 @@ from at_grpo.at_grpo_trainer import ATGRPOTrainer
 from at_grpo.checkpointing import committing
 from at_grpo.config import TrainConfig
 from at_grpo.inference.base_model import load_base
+from at_grpo.inference.frozen import frozen_players
 from at_grpo.inference.serving import serving
 from at_grpo.placement import place, visible_gpus
 from at_grpo.policies import build_policies
@@ -33,7 +34,8 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
         resume: a complete checkpoint of the same configuration, or None to start anew.
 
     Raises:
-        UsageError: a base model, a GPU or a vLLM that can't be found, a tokenizer without a chat template.
+        UsageError: a base model, a GPU, a vLLM or a player's key that can't be found, a tokenizer without a chat
+            template.
         SamplerError: a server that does not start, is lost for good, or serves other weights.
         InterruptedRun: it was asked to stop, and has saved what it had.
     """
@@ -46,10 +48,10 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
     model = build_policies(base, config.policies, seed=config.run.seed)
     ready = time.monotonic()
 
-    encoder, report = PromptEncoder(tokenizer), RunReport(config, folder)
+    encoder, report, frozen = PromptEncoder(tokenizer), RunReport(config, folder), frozen_players(config)
     versions = dict.fromkeys(config.policies, 0)
     with serving(config, model, encoder, source, versions=versions, placement=placement) as inference:
-        engine, players = build_engine(config, inference.sampler, encoder)
+        engine, players = build_engine(config, inference.sampler, encoder, frozen)
         experience = Experience(config, engine, players, inference.publication, report.on_step)
         if resume is not None:
             experience.restore(resume)
@@ -57,7 +59,7 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
             model,
             args=grpo_config(config),
             policies=config.policies,
-            temperatures={role: section.temperature for role, section in config.roles.items()},
+            temperatures={role: section.temperature for role, section in config.trained.items()},
             collect=experience.collect,
             assess=experience.assess,
             commit=functools.partial(_commit, config, experience),

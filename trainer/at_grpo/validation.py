@@ -12,6 +12,7 @@ from at_grpo.config import (
     InferenceSection,
     ModelSection,
     OptimSection,
+    PlayerSection,
     PolicySection,
     RoleSection,
     RolloutSection,
@@ -21,6 +22,7 @@ from at_grpo.config import (
 )
 from at_grpo.env_facts import EnvFacts, inspect_env
 from at_grpo.inference.plan import LORA_RANKS
+from at_grpo.player_rules import player_problems
 from at_grpo.rollouts.limits import Select
 from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.roles import RESERVED
@@ -32,7 +34,9 @@ MODULE_NAMES = frozenset(
     {"model", "base_model", "base_layer", "layers", "self_attn", "mlp", "weight", "bias", "norm", "lm_head", "module"}
 )
 URL = re.compile(r"(?:https?://[^/\s]+/*|unix:/\S+)\Z")
+BASE_URL = re.compile(r"(?:https?://\S+)?\Z")
 POLICY_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+OWN_FIELDS = frozenset({"messages", "model", "n", "seed", "stream"})  # of a chat request, that no option may set
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +87,14 @@ RULES: dict[type, dict[str, Rule]] = {
         "target_modules": Rule("`all-linear` or at least one module name", lambda value: bool(value) and all(value)),
         "beta": _NOT_NEGATIVE,
     },
+    PlayerSection: {
+        "url": Rule("a base URL like https://host/v1", lambda value: BASE_URL.match(value) is not None),
+        "options": Rule(
+            f"fields of a request other than {', '.join(sorted(OWN_FIELDS))}", lambda value: not OWN_FIELDS & set(value)
+        ),
+    },
     RoleSection: {
-        "temperature": Rule("above 0 (at 0 all siblings are alike: nothing can be learned)", lambda value: value > 0),
+        "temperature": _NOT_NEGATIVE,
         "max_tokens": _at_least(1),
         "stop": Rule("texts that are not empty", all),
     },
@@ -149,7 +159,10 @@ def check_config(config: TrainConfig) -> EnvFacts:
         UsageError: with one line for each problem.
     """
     _raise(_value_problems(config, ""))
-    _raise(_name_problems(config), _model_problems(config), _inference_problems(config), _idle_problems(config))
+    _raise(
+        *(_name_problems(config), player_problems(config), _model_problems(config)),
+        *(_inference_problems(config), _idle_problems(config)),
+    )
     facts = inspect_env(config.env)
     _raise(_role_problems(config, facts))
     return facts
@@ -189,10 +202,15 @@ def _name_problems(config: TrainConfig) -> Iterator[str]:
     for name in config.policies:
         if not POLICY_NAME.match(name) or name in RESERVED or _of_a_module(name):
             yield f"policies.{name}: must be a word of a-z, 0-9 and _, and no name of a module of the model."
-    for role, section in config.roles.items():
-        if section.policy not in config.policies:
+    for role, section in config.trained.items():
+        if not section.policy:
+            names = ", ".join(config.policies)
+            yield f"roles.{role}.policy: is missing; must be one of {names}, or roles.{role}.player says who plays."
+        elif section.policy not in config.policies:
             yield str(unknown_choice(f"roles.{role}.policy", section.policy, config.policies))
-    used = {section.policy for section in config.roles.values()}
+        if section.temperature == 0:
+            yield f"roles.{role}.temperature=0.0: must be above 0 (at 0 all siblings are alike: nothing is learned)."
+    used = {section.policy for section in config.trained.values()}
     for name in (name for name in config.policies if name not in used):
         yield f"policies.{name}: is played by no role; name it in roles.<role>.policy, or remove it."
 
@@ -274,7 +292,12 @@ def _role_problems(config: TrainConfig, facts: EnvFacts) -> Iterator[str]:
     for role in (role for role in config.roles if role not in facts.agents):
         yield str(unknown_choice("roles", role, facts.agents))
     for role in (role for role in facts.agents if role not in config.roles):
-        yield f"roles.{role}: is missing; the environment has the roles {theirs}, and each needs a policy."
+        yield f"roles.{role}: is missing; the environment has the roles {theirs}, and each needs a policy or a player."
+    for role, player in config.frozen.items():
+        if player.reference and not facts.players:
+            yield f"roles.{role}.player.reference={player.reference!r}: {config.env.id} has no reference players."
+        elif player.reference and player.reference not in facts.players:
+            yield str(unknown_choice(f"roles.{role}.player.reference", player.reference, facts.players))
     warm = config.model.warm_start
     if warm is not None and facts.players and warm.player not in facts.players:
         yield str(unknown_choice("model.warm_start.player", warm.player, facts.players))

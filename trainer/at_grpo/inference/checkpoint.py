@@ -39,6 +39,7 @@ def load_players(
     seed: int = 0,
     temperature: float | None = None,
     max_tokens: int | None = None,
+    params: Mapping[str, SamplingParams] | None = None,
 ) -> dict[str, PolicyPlayer]:
     """Players for roles, from checkpoint folders.
 
@@ -48,9 +49,10 @@ def load_players(
     given; one that lies in no checkpoint is put on the base that it names itself, and sampled from with the defaults.
 
     Args:
-        checkpoints: the checkpoint of each role, or one for all of its run's roles.
+        checkpoints: the checkpoint of each role, or one for all roles that its run has trained.
         seed: of the draws.
         temperature, max_tokens: replace those that each role was trained with.
+        params: role -> how it is sampled from, instead of as it was trained.
 
     Raises:
         UsageError: no checkpoint, a role that its run does not have, or checkpoints on different base models.
@@ -68,14 +70,14 @@ def load_players(
     encoder = PromptEncoder(tokenizer)
     players = {}
     for role, seat in seats.items():
-        params = _params(seat.params, temperature, max_tokens)
-        players[role] = PolicyPlayer(sampler, encoder, names[seat.adapter], params, seed, name=seat.name)
+        drawn = (params or {}).get(role) or _params(seat.params, temperature, max_tokens)
+        players[role] = PolicyPlayer(sampler, encoder, names[seat.adapter], drawn, seed, name=seat.name)
     return players
 
 
 def _seats(checkpoints: Path | Mapping[str, Path]) -> dict[str, _Seat]:
     if isinstance(checkpoints, Path):
-        roles = _read_config(checkpoints).roles
+        roles = _read_config(checkpoints).trained
         checkpoints = dict.fromkeys(roles, checkpoints)
     if not checkpoints:
         raise UsageError("checkpoints={}: name a checkpoint for at least one role.")
@@ -89,6 +91,11 @@ def _seat(role: str, folder: Path) -> _Seat:
     config = _read_config(folder)
     if role not in config.roles:
         raise unknown_choice(f"role of {folder}", role, config.roles)
+    if role in config.frozen:
+        raise UsageError(
+            f"checkpoint={str(folder)!r}: its run did not train the role {role!r}, a player had it; name that player, "
+            "or another checkpoint."
+        )
     section = config.roles[role]
     if not (folder / section.policy / ADAPTER).is_file():
         raise UsageError(f"checkpoint={str(folder)!r}: holds no adapter {section.policy!r} for the role {role!r}.")
@@ -100,7 +107,7 @@ def _adapter_seat(adapter: Path) -> _Seat:
     checkpoint = adapter.resolve().parent
     if (checkpoint / "config.yaml").is_file():
         config = _read_config(checkpoint)
-        trained = [section for section in config.roles.values() if section.policy == adapter.name]
+        trained = [section for section in config.trained.values() if section.policy == adapter.name]
         if trained:
             return _trained_seat(checkpoint, config, trained[0])
     try:

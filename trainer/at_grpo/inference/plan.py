@@ -107,7 +107,7 @@ def server_plans(config: TrainConfig, source: str, placement: Placement) -> tupl
 
 def longest(config: TrainConfig) -> int:
     """Tokens of the longest prompt and reply together."""
-    return config.rollout.max_prompt_tokens + max(role.max_tokens for role in config.roles.values())
+    return config.rollout.max_prompt_tokens + max(role.max_tokens for role in config.trained.values())
 
 
 def lora_bound(policies: Iterable[PolicySection]) -> int:

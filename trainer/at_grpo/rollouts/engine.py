@@ -135,7 +135,7 @@ class RolloutEngine:
             env=self._env_id,
             split=self._split,
             index=index,
-            players=dict(self._recipe.policies),
+            players={**self._recipe.policies, **{role: one.name for role, one in self._recipe.frozen.items()}},
             start=tree.start,
             turns=tuple(tree.turns),
             returns=dict(returns),

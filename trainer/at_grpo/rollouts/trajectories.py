@@ -10,11 +10,10 @@ from typing import Any
 
 from at_grpo.rollouts.concurrency import together
 from at_grpo.rollouts.limits import StopReason
-from at_grpo.rollouts.tree import Recipe, Tree, branch, live_agent, prompt_of
+from at_grpo.rollouts.tree import Recipe, Tree, branch, frozen_turn, live_agent, prompt_of
 from at_grpo.samples import Group, GroupKey, Sample
 from llm_envs import fork
 from llm_envs.core.roles import role_of
-from llm_envs.play import record_turn
 
 
 async def grow_trajectories(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
@@ -47,10 +46,14 @@ class _Line:
 
 async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling: int) -> _Line:
     line = _Line(Tree(start=str(env.state())))
-    turns_taken: Counter[str] = Counter()
     with recipe.sampler.episode():
         while (agent := live_agent(env, line.tree)) is not None:
-            key = GroupKey(step, instance, f"episode.{sibling}.{len(line.samples)}", agent, turns_taken[agent])
+            if role_of(agent) in recipe.frozen:
+                if (env := await frozen_turn(env, agent, recipe, line.tree)) is None:
+                    break
+                line.returns.update(env.rewards)
+                continue
+            key = GroupKey(step, instance, f"episode.{sibling}.{len(line.samples)}", agent, line.tree.taken[agent])
             observation, prompt_ids = prompt_of(env, agent, recipe)
             if len(prompt_ids) > recipe.max_prompt_tokens:
                 line.tree.stop = StopReason.PROMPT_TOO_LONG
@@ -62,7 +65,5 @@ async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling
             env = branches[0].env
             line.samples.append((agent, replace(branches[0].sample, sibling=sibling, chosen=True)))
             line.returns.update(env.rewards)
-            line.tree.turns.append(record_turn(env, agent, turns_taken[agent], observation, branches[0].sample.text))
-            line.tree.success = bool(env.infos[agent].get("success", False))
-            turns_taken[agent] += 1
+            line.tree.follow(env, agent, observation, branches[0].sample.text)
     return line

@@ -4,6 +4,7 @@ At each turn the acting agent answers one prompt K times, each answer acts on it
 rewards of that very step form a group, and the episode goes on from one fork. `trajectories` compares whole episodes.
 """
 
+import inspect
 import logging
 import random
 from collections import Counter
@@ -22,6 +23,7 @@ from llm_envs.core.roles import role_of
 from llm_envs.core.stepping import astep
 from llm_envs.episode import Turn
 from llm_envs.play import record_turn
+from llm_envs.players import Player
 from llm_envs.sandbox.base import SandboxError
 
 logger = logging.getLogger(__name__)
@@ -39,6 +41,7 @@ class Recipe:
     select: Select
     max_prompt_tokens: int
     seed: int
+    frozen: Mapping[str, Player] = field(default_factory=dict)  # roles that are not trained, and who plays them
 
 
 @dataclass(slots=True)
@@ -47,9 +50,16 @@ class Tree:
 
     groups: list[Group] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
+    taken: Counter[str] = field(default_factory=Counter)  # turns of each agent
     start: str = ""
     success: bool = False
     stop: StopReason = StopReason.LOST
+
+    def follow(self, env: Any, agent: str, observation: str, text: str) -> None:
+        """The episode went on by this turn, which `env` has just taken."""
+        self.turns.append(record_turn(env, agent, self.taken[agent], observation, text))
+        self.success = bool(env.infos[agent].get("success", False))
+        self.taken[agent] += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +73,14 @@ class Branch:
 async def grow_tree(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
     """Play an instance that was just reset, K branches at every turn. T cycles x N agents x K samples, at most."""
     tree = Tree(start=str(env.state()))
-    turns_taken: Counter[str] = Counter()
     node = "root"
     with recipe.sampler.episode():
         while (agent := live_agent(env, tree)) is not None:
-            key = GroupKey(step, instance, node, agent, turns_taken[agent])
+            if role_of(agent) in recipe.frozen:
+                if (env := await frozen_turn(env, agent, recipe, tree)) is None:
+                    break
+                continue
+            key = GroupKey(step, instance, node, agent, tree.taken[agent])
             observation, prompt_ids = prompt_of(env, agent, recipe)
             if len(prompt_ids) > recipe.max_prompt_tokens:
                 tree.stop = StopReason.PROMPT_TOO_LONG
@@ -81,11 +94,26 @@ async def grow_tree(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
             samples = tuple(replace(branch.sample, chosen=branch is chosen) for branch in branches)
             tree.groups.append(Group(key, role_of(agent), observation, samples, lost=recipe.k - len(branches)))
             env = chosen.env  # the fork whose reward was read is the fork the episode goes on with
-            tree.turns.append(record_turn(env, agent, turns_taken[agent], observation, chosen.sample.text))
-            tree.success = bool(env.infos[agent].get("success", False))
-            turns_taken[agent] += 1
+            tree.follow(env, agent, observation, chosen.sample.text)
             node = f"{node}.{chosen.sample.sibling}"
     return tree
+
+
+async def frozen_turn(env: Any, agent: str, recipe: Recipe, tree: Tree) -> Any:
+    """The one reply of a role that is not trained: no branches, no sample, no group. Returns the fork that it acted on;
+    None, with the reason set, where infrastructure took it.
+    """
+    observation, after = str(env.observe(agent)), fork(env)
+    reply = recipe.frozen[role_of(agent)].act(after, agent, observation)
+    text = await reply if inspect.isawaitable(reply) else reply
+    try:
+        await astep(after, text)
+    except SandboxError as error:
+        logger.warning("the turn of %s is lost: %s", agent, error)
+        tree.stop = StopReason.LOST
+        return None
+    tree.follow(after, agent, observation, text)
+    return after
 
 
 def live_agent(env: Any, tree: Tree) -> str | None:
