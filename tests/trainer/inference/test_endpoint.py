@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from at_grpo.inference.base import SamplerError
-from at_grpo.inference.endpoint import Endpoint, EndpointError
+from at_grpo.inference.endpoint import Endpoint, EndpointError, SilentError
 from tests.trainer.inference.http_server import Handler, serving
 
 
@@ -32,7 +32,7 @@ def answering(*statuses: int) -> tuple[Handler, Counter[str]]:
     return handle, seen
 
 
-@pytest.mark.parametrize("status", [500, 503, 0])
+@pytest.mark.parametrize("status", [500, 503, 429, 0])
 def test_server_errors_and_lost_connections_are_tried_again(status: int) -> None:
     handler, seen = answering(status, status)
     with serving(handler) as url:
@@ -40,12 +40,45 @@ def test_server_errors_and_lost_connections_are_tried_again(status: int) -> None
     assert seen["/x"] == 3
 
 
-@pytest.mark.parametrize("status", [400, 404, 422, 429])
+@pytest.mark.parametrize("status", [400, 404, 422])
 def test_what_is_our_fault_is_not_tried_again(status: int) -> None:
     handler, seen = answering(status)
     with serving(handler) as url, pytest.raises(EndpointError, match=f"{status}: no") as caught:
         asyncio.run(Endpoint(url).post("/x", {}))
     assert (caught.value.status, seen["/x"]) == (status, 1)
+
+
+def test_an_answer_that_is_cut_in_the_middle_is_asked_for_again() -> None:
+    left = [1]
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        if left:
+            left.pop()
+            response = web.StreamResponse(headers={"Content-Length": "1000"})
+            await response.prepare(request)
+            await response.write(b'{"fine": ')
+            request.transport.close()  # type: ignore[union-attr]
+            return response
+        return web.json_response({"fine": True})
+
+    with serving(handle) as url:
+        assert asyncio.run(Endpoint(url).post("/x", {})) == {"fine": True}
+
+
+def test_a_server_that_says_when_to_come_again_is_not_asked_before() -> None:
+    """What hosted servers do to those who ask too much; where the wait is longer than our patience, we say so."""
+    at: list[float] = []
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        at.append(time.monotonic())
+        return web.json_response({}, status=200 if len(at) == 2 else 429, headers={"Retry-After": "1"})
+
+    with serving(handle) as url:
+        assert asyncio.run(Endpoint(url).post("/x", {})) == {}
+        assert at[1] - at[0] >= 1
+        with pytest.raises(EndpointError, match=r"inference\.patience_s.*lower inference\.max_in_flight") as caught:
+            asyncio.run(Endpoint(url, patience_s=0.9).post("/x", {}))
+    assert (caught.value.status, len(at)) == (429, 3)
 
 
 def test_a_server_that_is_not_there_is_given_up_with_its_name() -> None:
@@ -83,6 +116,90 @@ def test_requests_that_queue_do_not_time_out() -> None:
     with serving(slow) as url:
         asyncio.run(many(Endpoint(url, timeout_s=1.0, max_in_flight=2)))
     assert most == 2
+
+
+def test_time_in_the_queue_takes_no_patience_from_a_request() -> None:
+    """UC-146: a request that has queued for longer than its patience is tried again as any other is, and for no longer:
+    the negative control.
+    """
+    failures = [1, 1000]
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        if request.path == "/slow":
+            await asyncio.sleep(0.8)
+            return web.json_response({})
+        failures[0] -= 1
+        return web.json_response({}, status=503 if failures[0] >= 0 else 200)
+
+    async def behind_a_slow_one(endpoint: Endpoint) -> object:
+        slow = asyncio.ensure_future(endpoint.post("/slow", {}))
+        await asyncio.sleep(0.1)
+        answer = (await asyncio.gather(endpoint.post("/quick", {}), return_exceptions=True))[0]
+        await slow
+        return answer
+
+    with serving(handle) as url:
+        endpoint = Endpoint(url, max_in_flight=1, patience_s=0.4)
+        assert asyncio.run(behind_a_slow_one(endpoint)) == {}
+        failures.pop(0)
+        assert isinstance(asyncio.run(behind_a_slow_one(endpoint)), EndpointError)
+
+
+def test_a_request_that_is_cancelled_ends_its_connection_and_leaves_its_place_to_the_next_one() -> None:
+    cut: list[bool] = []
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        if request.path == "/forever":
+            while request.transport is not None:
+                await asyncio.sleep(0.02)
+            cut.append(True)
+        return web.json_response({"fine": True})
+
+    async def cancel(endpoint: Endpoint) -> object:
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(endpoint.post("/forever", {}), 0.1)
+        return await endpoint.post("/x", {})
+
+    with serving(handle) as url:
+        assert asyncio.run(cancel(Endpoint(url, max_in_flight=1))) == {"fine": True}
+        deadline = time.monotonic() + 30
+        while len(cut) < 2:
+            assert time.monotonic() < deadline, "watchdog"
+            time.sleep(0.02)
+
+
+@pytest.mark.parametrize("others", [False, True], ids=["answers nobody", "answers others"])
+def test_a_request_without_an_answer_tells_who_could_restart_the_server_only_where_that_would_help(
+    others: bool,
+) -> None:
+    told = threading.Event()
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        if request.path == "/stuck" and not told.is_set():
+            await asyncio.sleep(60)
+        return web.json_response({"fine": True})
+
+    async def ask(endpoint: Endpoint) -> object:
+        stuck = asyncio.ensure_future(endpoint.post("/stuck", {}))
+        for _ in range(2 if others else 0):
+            await asyncio.sleep(0.1)
+            await endpoint.get("/other")
+        return await stuck
+
+    def restart() -> None:
+        threading.Timer(0.2, endpoint.resume).start()
+        told.set()
+
+    with serving(handle) as url:
+        endpoint = Endpoint(url, timeout_s=0.4, patience_s=0.0)
+        endpoint.on_silence = restart
+        if others:
+            with pytest.raises(SilentError, match=r"no answer within 0\.4 s"):
+                asyncio.run(ask(endpoint))
+        else:
+            assert asyncio.run(ask(endpoint)) == {"fine": True}
+    assert told.is_set() is not others
 
 
 def test_one_endpoint_serves_several_event_loops_and_threads_and_leaves_no_session_open() -> None:

@@ -65,11 +65,13 @@ def test_the_whole_distribution_is_asked_for() -> None:
         (answer(choices=[choice(0)]), "1 completions for n=2"),
         (answer(choices=[choice(0), choice(1, token_ids=[])]), "0 tokens"),
         (answer(choices=[choice(0), choice(1, token_ids=[3])]), "1 tokens with 2 log-probabilities"),
-        (answer(choices=[choice(0), choice(1, logprobs=None)]), "TypeError"),
+        (answer(choices=[choice(0), choice(1, logprobs=None)]), "Expected `object`, got `null`"),
+        (answer(choices=[choice(0), choice(1, logprobs={"token_logprobs": [-0.5, None]})]), "got `null`"),
+        (answer(choices=[choice(0), choice(1, token_ids=[3, "2"])]), "Expected `int`, got `str`"),
         (answer(choices=[choice(0), choice(1, finish_reason="abort")]), "'abort'"),
-        ({"choices": []}, "KeyError"),
-        ([], "TypeError"),
-        ("fine", "TypeError"),
+        ({"choices": []}, "missing required field `model`"),
+        ([], "Expected `object`, got `array`"),
+        ("fine", "Expected `object`, got `str`"),
     ],
 )
 def test_an_answer_that_can_not_be_trained_on_is_an_error(said: Any, words: str) -> None:

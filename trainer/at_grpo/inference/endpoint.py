@@ -1,24 +1,28 @@
 """One server's address and the way to talk to it: JSON over HTTP, from any event loop, with an end to every wait.
 
-There is one layer of retries, here: a connection that is lost and an answer 5xx are tried again until `patience_s` is
-over, since a server that is restarted is back by then; anything else is not.
+There is one layer of retries, here: a connection that is lost and an answer 5xx (or 429, too many requests) are tried
+again until `patience_s` is over, since a server that is restarted is back by then; anything else is not. A server that
+says when to come again (`Retry-After`) is not asked before.
 """
 
 import asyncio
-import json
 import threading
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import aiohttp
+import msgspec
+from yarl import URL
 
 from at_grpo.inference.base import SamplerError
 
 UNIX = "unix:"
 CONNECT_S = 10.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
+TOO_MANY = 429  # of hosted servers: not now, ask again
 _RETRIED = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, ConnectionError)
 
 
@@ -34,6 +38,19 @@ class SilentError(SamplerError):
     """A server that accepts a request and does not answer in time."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came back: a status, 0 where the connection was lost; the body; how long the server asks us to wait."""
+
+    status: int
+    body: bytes
+    wait_s: float = 0.0
+
+    @property
+    def is_final(self) -> bool:
+        return 0 < self.status < 500 and self.status != TOO_MANY
+
+
 class Endpoint:
     """A server, reached by `http://host:port` or `unix:/path/of/its/socket`.
 
@@ -43,25 +60,43 @@ class Endpoint:
     Attributes:
         url: as given.
         outstanding: tokens that requests in flight may still cost; a router's measure of load.
+        answered: when an answer came for the last time, by the monotonic clock; a sign of life for who watches.
+        on_silence: told by a request that has run out of time at a server that answers nobody; it then waits for the
+            server to be restarted instead of failing. None where nobody could restart it.
     """
 
     def __init__(
-        self, url: str, *, timeout_s: float = 600.0, patience_s: float = 120.0, max_in_flight: int = 256
+        self,
+        url: str,
+        *,
+        timeout_s: float = 600.0,
+        patience_s: float = 120.0,
+        max_in_flight: int = 256,
+        api_key: str = "",
     ) -> None:
         """Nothing is sent yet.
 
         Args:
             url: where the server is.
             timeout_s: seconds that one answer may take, from when the request is sent.
-            patience_s: seconds for which a lost connection is tried again.
+            patience_s: seconds for which a lost connection is tried again, from when the request is first sent.
             max_in_flight: requests at once; further ones wait here, where no timeout runs.
+            api_key: sent as a bearer token; no message of ours shows it.
         """
         self.url = url
         self.outstanding = 0
+        self.answered = time.monotonic()
+        self.on_silence: Callable[[], None] | None = None
         self._root = "http://localhost" if url.startswith(UNIX) else url.rstrip("/")
+        self._addresses: dict[str, URL] = {}  # parsed once
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_S)
         self._patience_s = patience_s
         self._max_in_flight = max_in_flight
+        self._api_key = api_key
+        self._headers = {
+            "Content-Type": "application/json",
+            **({"Authorization": f"Bearer {api_key}"} if api_key else {}),
+        }
         self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
         self._open = threading.Event()
         self._open.set()
@@ -94,60 +129,89 @@ class Endpoint:
             SilentError: no answer in time.
             SamplerError: none at all for `patience_s`, or a server that will not come back.
         """
-        return await self._ask("POST", path, json.dumps(body).encode(), gated=gated)
+        return _decoded(await self._ask("POST", path, msgspec.json.encode(body), gated=gated))
+
+    async def post_for_bytes(self, path: str, body: Any) -> bytes:
+        """See `post`; the answer as it came, for who knows what is in it."""
+        return await self._ask("POST", path, msgspec.json.encode(body), gated=True)
 
     async def get(self, path: str, *, gated: bool = True) -> Any:
         """See `post`."""
-        return await self._ask("GET", path, None, gated=gated)
+        return _decoded(await self._ask("GET", path, None, gated=gated))
 
-    async def _ask(self, method: str, path: str, data: bytes | None, *, gated: bool) -> Any:
+    async def _ask(self, method: str, path: str, data: bytes | None, *, gated: bool) -> bytes:
         session = await self._session()
+        async with session.room:  # patience begins when there is room, since the queue is of our own making
+            answer = await self._final_answer(session.client, method, path, data, gated=gated)
+        if answer.status >= 400:
+            raise EndpointError(f"{self.url}{path}: {answer.status}: {self._words(answer)}", answer.status)
+        return answer.body
+
+    async def _final_answer(
+        self, client: aiohttp.ClientSession, method: str, path: str, data: bytes | None, *, gated: bool
+    ) -> _Answer:
         deadline, pause = time.monotonic() + self._patience_s, FIRST_PAUSE_S
-        async with session.room:
-            while True:
-                if gated and await self._gate(path):
-                    deadline = time.monotonic() + self._patience_s  # patience is for what nobody knows the reason of
-                try:
-                    status, answer = await self._send(session.client, method, path, data)
-                except TimeoutError as error:
-                    raise SilentError(
-                        f"{self.url}{path}: no answer within {self._timeout.total:g} s (inference.timeout_s); the "
-                        "server accepts and does not answer. Look at its log, or restart it."
-                    ) from error
-                except _RETRIED as error:
-                    status, answer = 0, f"{type(error).__name__}: {error}"
-                if 0 < status < 500:
-                    return self._checked(path, status, answer)
-                if time.monotonic() + pause > deadline:
-                    raise self._given_up(path, status, answer)
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE_S)
+        while True:
+            if gated and await self._gate(path):
+                deadline = time.monotonic() + self._patience_s  # patience is for what nobody knows the reason of
+            sent = time.monotonic()
+            try:
+                answer = await self._send(client, method, path, data)
+            except TimeoutError as error:
+                if gated and self._told_of_silence(sent):
+                    continue
+                raise SilentError(
+                    f"{self.url}{path}: no answer within {self._timeout.total:g} s (inference.timeout_s); the "
+                    "server accepts and does not answer. Look at its log, or restart it."
+                ) from error
+            except _RETRIED as error:
+                answer = _Answer(0, f"{type(error).__name__}: {error}".encode())
+            if answer.is_final:
+                return answer
+            wait = max(pause, answer.wait_s)
+            if time.monotonic() + wait > deadline:
+                raise self._given_up(path, answer)
+            await asyncio.sleep(wait)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
+
+    def _told_of_silence(self, sent: float) -> bool:
+        """Whether somebody restarts the server now, since it has answered nobody after this moment."""
+        if self.on_silence is None or self.answered > sent:
+            return False
+        self.pause()
+        self.on_silence()
+        return True
 
     async def _gate(self, path: str) -> bool:
         """Wait while the server is restarted; its watcher lets us go or fails us. Returns whether there was a wait."""
         waited = not self._open.is_set()
-        while not self._open.is_set():
+        while not self._open.is_set() and not self._failure:
             await asyncio.sleep(FIRST_PAUSE_S)
         if self._failure:
             raise SamplerError(f"{self.url}{path}: {self._failure}")
         return waited
 
-    async def _send(self, client: aiohttp.ClientSession, method: str, path: str, data: bytes | None) -> tuple[int, Any]:
-        headers = {"Content-Type": "application/json"}
-        async with client.request(method, f"{self._root}{path}", data=data, headers=headers) as response:
-            raw = await response.read()
-            return response.status, _decoded(raw)
+    async def _send(self, client: aiohttp.ClientSession, method: str, path: str, data: bytes | None) -> _Answer:
+        address = self._addresses.get(path)
+        if address is None:
+            address = self._addresses[path] = URL(f"{self._root}{path}")
+        async with client.request(method, address, data=data, headers=self._headers) as response:
+            body = await response.read()
+            self.answered = time.monotonic()
+            return _Answer(response.status, body, _seconds(response.headers.get("Retry-After", "")))
 
-    def _given_up(self, path: str, status: int, answer: Any) -> SamplerError:
-        tried = f"{self.url}{path}: {_words(answer)}; tried for {self._patience_s:g} s (inference.patience_s)."
-        if status:
-            return EndpointError(f"{tried} Look at the server's log.", status)
+    def _given_up(self, path: str, answer: _Answer) -> SamplerError:
+        tried = f"{self.url}{path}: {self._words(answer)}; tried for {self._patience_s:g} s (inference.patience_s)."
+        if answer.status == TOO_MANY:
+            return EndpointError(f"{tried} It wants fewer requests at once: lower inference.max_in_flight.", TOO_MANY)
+        if answer.status:
+            return EndpointError(f"{tried} Look at the server's log.", answer.status)
         return SamplerError(f"{tried} Is the server running? Look at its log.")
 
-    def _checked(self, path: str, status: int, answer: Any) -> Any:
-        if status >= 400:
-            raise EndpointError(f"{self.url}{path}: {status}: {_words(answer)}", status)
-        return answer
+    def _words(self, answer: _Answer) -> str:
+        """What an answer says, without the key, which some servers repeat."""
+        words = _words(_decoded(answer.body))
+        return words.replace(self._api_key, "[key]") if self._api_key else words
 
     async def _session(self) -> "_Session":
         loop = asyncio.get_running_loop()
@@ -155,7 +219,10 @@ class Endpoint:
         if session is None:
             socket = self.url.removeprefix(UNIX) if self.url.startswith(UNIX) else None
             connector = aiohttp.UnixConnector(socket, limit=0) if socket else aiohttp.TCPConnector(limit=0)
-            client = aiohttp.ClientSession(connector=connector, timeout=self._timeout)
+            # No server of ours sets cookies; a jar would be searched for each request.
+            client = aiohttp.ClientSession(
+                connector=connector, timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar()
+            )
             session = self._sessions[loop] = _Session(client, self._max_in_flight)
             await anext(session.lifetime)
         return session
@@ -176,11 +243,16 @@ class _Session:
             await self.client.close()
 
 
-def _decoded(raw: bytes) -> Any:
+def _decoded(body: bytes) -> Any:
     try:
-        return json.loads(raw)
+        return msgspec.json.decode(body)
     except ValueError:
-        return raw.decode(errors="replace")
+        return body.decode(errors="replace")
+
+
+def _seconds(words: str) -> float:
+    """A wait in seconds; the other form of `Retry-After`, a date, is left to our own pauses."""
+    return float(words) if words.isdecimal() else 0.0
 
 
 def _words(answer: Any) -> str:

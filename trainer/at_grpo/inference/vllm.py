@@ -6,7 +6,11 @@ server does not know is an error there, never an answer of the base model.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
+
+import msgspec
 
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError
 from at_grpo.inference.endpoint import Endpoint
@@ -60,13 +64,14 @@ class VLLMSampler:
     async def sample_as(self, name: str, version: int, request: SampleRequest) -> list[Completion]:
         """The completions of `request` by whatever the servers call `name`, stamped with `version`."""
         with self._routed(request) as endpoint:
-            answer = await endpoint.post("/v1/completions", self._body(name, request))
+            body = await endpoint.post_for_bytes("/v1/completions", self._body(name, request))
         try:
-            return _completions(answer, name, version, request)
-        except (KeyError, TypeError, ValueError) as error:
+            return _completions(body, name, version, request)
+        except ValueError as error:
             raise SamplerError(
                 f"{endpoint.url}: its answer can't be used ({type(error).__name__}: {error}); needs vLLM with "
-                f"return_token_ids and logprobs, as `at-grpo serve` starts it. It said {str(answer)[:300]}"
+                "return_token_ids and logprobs, as `at-grpo serve` starts it. It said "
+                f"{body[:300].decode(errors='replace')}"
             ) from error
 
     @contextmanager
@@ -84,7 +89,7 @@ class VLLMSampler:
         params = request.params
         return {
             "model": name,
-            "prompt": list(request.prompt_ids),
+            "prompt": request.prompt_ids,
             "n": request.n,
             "seed": request.seed,
             "max_tokens": params.max_tokens,
@@ -94,7 +99,7 @@ class VLLMSampler:
             "top_k": 0,
             "min_p": 0.0,
             "repetition_penalty": 1.0,
-            "stop": list(params.stop),
+            "stop": params.stop,
             "include_stop_str_in_output": True,
             "stop_token_ids": self._stop_token_ids,
             "logprobs": 0,
@@ -102,17 +107,42 @@ class VLLMSampler:
         }
 
 
-def _completions(answer: Any, name: str, version: int, request: SampleRequest) -> list[Completion]:
-    if answer["model"] != name:
-        raise ValueError(f"asked {name!r}, answered by {answer['model']!r}")
-    choices = sorted(answer["choices"], key=lambda choice: choice["index"])
+@dataclass(frozen=True, slots=True)
+class _Logprobs:
+    token_logprobs: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    index: int
+    token_ids: tuple[int, ...]
+    logprobs: _Logprobs
+    finish_reason: FinishReason
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What is read of an answer. It says each token four times over; the rest is skipped without becoming objects."""
+
+    model: str
+    choices: list[_Choice]
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+
+
+def _completions(body: bytes, name: str, version: int, request: SampleRequest) -> list[Completion]:
+    answer = _decode(body)
+    if answer.model != name:
+        raise ValueError(f"asked {name!r}, answered by {answer.model!r}")
+    choices = sorted(answer.choices, key=attrgetter("index"))
     if len(choices) != request.n:
         raise ValueError(f"{len(choices)} completions for n={request.n}")
     return [_completion(choice, version) for choice in choices]
 
 
-def _completion(choice: Mapping[str, Any], version: int) -> Completion:
-    token_ids, logprobs = tuple(choice["token_ids"]), tuple(map(float, choice["logprobs"]["token_logprobs"]))
+def _completion(choice: _Choice, version: int) -> Completion:
+    token_ids, logprobs = choice.token_ids, choice.logprobs.token_logprobs
     if not token_ids or len(token_ids) != len(logprobs):
         raise ValueError(f"{len(token_ids)} tokens with {len(logprobs)} log-probabilities")
-    return Completion(token_ids, logprobs, FinishReason(choice["finish_reason"]), version)
+    return Completion(token_ids, logprobs, choice.finish_reason, version)
