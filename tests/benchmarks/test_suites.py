@@ -45,9 +45,9 @@ def change(path: Path, old: str, new: str) -> None:
 # ---- those of the package
 
 
-def test_there_is_a_small_one_a_core_and_one_for_each_environment() -> None:
+def test_there_is_a_small_one_a_core_the_demos_and_one_for_each_environment() -> None:
     families = {"plan_path_v0", "sokoban_v0", "sudoku_v0", "code_v0", "math_v0"}
-    assert set(suite_names()) == {"smoke_v0", "core_v0"} | families
+    assert set(suite_names()) == {"smoke_v0", "core_v0", "demo_v0"} | families
     core = {entry.env for entry in load_suite("core_v0").entries}
     assert core == {f"llm_envs/{family.replace('_v0', '-v0')}" for family in families}
     for name in suite_names():
