@@ -74,6 +74,9 @@ def test_a_problem_shows_its_tests_with_their_verdicts(page: Page, tmp_path: Pat
     run = run_of(tmp_path / "run", "code_v0", "oracle", {})
     open_runs(page, tmp_path, {"oracle": run})
     assert "no program yet" in text(page, ".hidden-tests")
+    assert (text(page, ".verdict"), text(page, "#turn")) == ("under way", "start")
+    returns = text(page, ".returns")
+    assert returns.index("tester_0") < returns.index("coder_0"), "in the order in which they act"
     page.press("End")
     last = run.episodes[0].turns[-1].info
     assert f"{last['passed_hidden']} of {last['hidden_tests']} hidden tests passed" in text(page, ".hidden-tests")
@@ -113,6 +116,11 @@ def test_inputs_are_shown_as_they_are(page: Page, play: Play, tmp_path: Path) ->
     page.evaluate(f"window.found = parseProblem({json.dumps(render(problem_state(cases=(Case(odd, odd),))))})")
     assert page.evaluate("found.tests.at(-1).given") == odd
     assert page.evaluate("found.tests.at(-1).wanted") == odd
+    assert page.evaluate("[' x\\n', '\\n', ''].map((shown) => drawText(shown).textContent)") == [
+        " x\n",
+        "(blank)",
+        "(empty)",
+    ]
 
 
 # ---- mathematics

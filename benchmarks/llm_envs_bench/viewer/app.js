@@ -11,7 +11,7 @@ function drawScene(env, play, taken, states) {
 }
 
 function drawVerdict(outcome, play, ending, taken) {
-  if (taken < play.turns.length) return make("span", "verdict quiet", `turn ${taken} of ${play.turns.length}`);
+  if (taken < play.turns.length) return make("span", "verdict quiet", paired ? `turn ${taken} of ${play.turns.length}` : "under way");
   const words = { solved: "solved", failed: `not solved (${ending})`, owed: `owed: ${play.error}` };
   return make("span", `verdict ${outcome}`, words[outcome]);
 }
@@ -21,10 +21,11 @@ function drawPlay(play, run) {
   const entry = data.entries[row.entry];
   const taken = Math.min(view.turn, play.turns.length);
   const states = [play.start, ...play.turns.slice(0, taken).map((turn) => turn.state)];
-  const returns = Object.entries(play.returns).map(([agent, value]) => `${agent} ${signed(value)}`);
+  const seat = ([agent]) => entry.roles.indexOf(agent.slice(0, agent.lastIndexOf("_")));
+  const returns = Object.entries(play.returns).sort((one, other) => seat(one) - seat(other));
   const head = make("header", "play-head", paired ? make("h3", "", data.runs[run]) : null);
   head.append(drawVerdict(outcomeOf(row.plays[run]), play, row.plays[run].ending, taken));
-  if (returns.length) head.append(make("span", "returns quiet", `return ${returns.join(", ")}`));
+  if (returns.length) head.append(make("span", "returns quiet", `return ${returns.map(([agent, value]) => `${agent} ${signed(value)}`).join(", ")}`));
   const remember = (open) => { view.openSaw = open; };
   const section = make(
     "section",

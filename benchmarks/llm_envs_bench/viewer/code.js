@@ -51,14 +51,19 @@ function parseProblem(state) {
   };
 }
 
+// What a program reads or prints; that it is nothing, or nothing to be seen, is said in words.
+function drawText(text) {
+  return text.trim() ? make("pre", "", text) : make("span", "quiet", text ? "(blank)" : "(empty)");
+}
+
 function testRow(test, number) {
   const kind = test.verdict === undefined ? "open" : test.verdict === "pass" ? "pass" : "fail";
   return make(
     "tr",
     kind,
     make("td", "", `${test.kind} ${number}`),
-    make("td", "", make("pre", "", test.given)),
-    make("td", "", make("pre", "", test.wanted)),
+    make("td", "", drawText(test.given)),
+    make("td", "", drawText(test.wanted)),
     make("td", "mark-of", test.verdict ?? "not run"),
   );
 }
