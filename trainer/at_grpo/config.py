@@ -176,7 +176,9 @@ class InferenceSection:
         timeout_s: seconds that one answer may take.
         patience_s: seconds for which a lost connection is tried again.
         start_timeout_s: seconds from a server's start to its first answer.
-        restarts: how often a server that dies is started again.
+        hang_s: seconds without any answer, to health checks or requests, after which a server that the run has started
+            counts as hung. A busy one answers health checks; on a crowded CPU it may be late by seconds.
+        restarts: how often a server that dies or hangs is started again.
     """
 
     backend: str = "transformers"
