@@ -191,6 +191,7 @@ class InferenceSection:
     timeout_s: float = 600.0
     patience_s: float = 120.0
     start_timeout_s: float = 600.0
+    hang_s: float = 120.0
     restarts: int = 3
 
 
