@@ -120,6 +120,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "timeout_s": _POSITIVE,
         "patience_s": _NOT_NEGATIVE,
         "start_timeout_s": _POSITIVE,
+        "hang_s": _POSITIVE,
         "restarts": _at_least(0),
     },
     OptimSection: {
