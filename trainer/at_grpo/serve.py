@@ -18,7 +18,8 @@ from at_grpo.config import TrainConfig
 from at_grpo.inference.endpoint import UNIX
 from at_grpo.inference.installed import require_vllm
 from at_grpo.inference.plan import LORA_RANKS, ServerPlan, longest, lora_bound
-from at_grpo.inference.server import POLL_S, end, launch, refuses
+from at_grpo.inference.server import POLL_S, end, launch
+from at_grpo.inference.vitals import Health, health
 from at_grpo.loading import load_config
 from at_grpo.placement import visible_gpus
 from llm_envs.core.errors import UsageError
@@ -76,12 +77,12 @@ def run(args: argparse.Namespace, overrides: Sequence[str], options: Sequence[st
         except KeyboardInterrupt:
             return 0
         finally:
-            end(process)
+            end(process, folder)
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _serve(process: "subprocess.Popen[bytes]", plan: ServerPlan, address: Address) -> int:
-    while process.poll() is None and refuses(address.url):
+    while process.poll() is None and health(address.url) is not Health.WELL:
         time.sleep(POLL_S)
     if process.poll() is None:
         use = f"at-grpo train ... inference.backend=vllm 'inference.urls=[{address.url}]'"

@@ -2,7 +2,7 @@
 
 The real server takes half a minute to start. Here a process of the standard library takes its command line, answers
 health checks, and loads adapters by name. POST /break makes it refuse from then on without ending, POST /hang lets it
-answer nothing more.
+answer no GET any more, and POST /stall is never answered. The options --scattered and --hung are its own.
 """
 
 import json
@@ -15,6 +15,7 @@ from pathlib import Path
 
 LOADED: dict[str, str] = {}
 BROKEN, HUNG = threading.Event(), threading.Event()
+SLEEP = "import time; time.sleep(600)"
 
 
 def stand_in(folder: Path) -> Path:
@@ -57,6 +58,8 @@ class Handler(BaseHTTPRequestHandler):
             BROKEN.set()
         elif self.path == "/hang":
             HUNG.set()
+        elif self.path == "/stall":
+            threading.Event().wait()
         elif self.path == "/v1/load_lora_adapter":
             if name in LOADED:
                 self.answer(400, {"error": {"message": f"{name} has already been loaded"}})
@@ -71,6 +74,14 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, {})
 
 
+def scatter(word: str) -> None:
+    """Start a worker in a session of its own, and another one there whose parent has ended; both say this word."""
+    worker = [sys.executable, "-c", SLEEP, word]
+    subprocess.Popen(worker, start_new_session=True)
+    orphan = f"import subprocess; subprocess.Popen({worker!r}, start_new_session=True)"
+    subprocess.run([sys.executable, "-c", orphan], check=True)
+
+
 class Listener(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
@@ -78,7 +89,11 @@ class Listener(socketserver.ThreadingUnixStreamServer):
 if __name__ == "__main__":
     if "--ValueError" in sys.argv:
         sys.exit("ValueError: an option that vLLM does not know")
-    worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    worker = subprocess.Popen([sys.executable, "-c", SLEEP])
+    if "--scattered" in sys.argv:
+        scatter(sys.argv[sys.argv.index("--uds") + 1])
+    if "--hung" in sys.argv:
+        HUNG.set()
     if "--uds" in sys.argv:
         Listener(sys.argv[sys.argv.index("--uds") + 1], Handler).serve_forever()
     ThreadingHTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()

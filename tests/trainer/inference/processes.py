@@ -58,6 +58,11 @@ def of(folder: Path) -> list[int]:
     return sorted(process for leader in leaders(folder) for process in members(leader))
 
 
+def naming(folder: Path) -> list[int]:
+    """All processes that a server with its sockets in this folder has left anywhere, as far as they name the folder."""
+    return sorted(one.pid for one in all_processes() if any(word.startswith(str(folder)) for word in one.words))
+
+
 def folder_kept_by(run: int) -> Path | None:
     """The folder of the server that a run has started, by the run's process id."""
     for one in all_processes():

@@ -1,6 +1,7 @@
 """Server processes: who starts them, when they are started again, and that none of them outlives its run."""
 
 import asyncio
+import functools
 import logging
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from at_grpo.inference import server as watching
+from at_grpo.inference import vitals
 from at_grpo.inference.base import SamplerError
 from at_grpo.inference.endpoint import UNIX, Endpoint
 from at_grpo.inference.plan import ServerPlan
@@ -42,9 +44,23 @@ def plan(tmp_path: Path) -> ServerPlan:
 def start(plan: ServerPlan, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     servers: list[Server] = []
 
-    def start(restarts: int = 3, **options: object) -> Server:
-        servers.append(Server(replace(plan, options=options), tmp_path / "log", restarts=restarts))
-        return servers[-1]
+    def start(
+        restarts: int = 3,
+        hang_s: float = 120.0,
+        timeout_s: float = 600.0,
+        start_timeout_s: float = 600.0,
+        **options: object,
+    ) -> Server:
+        server = Server(
+            replace(plan, options=options),
+            tmp_path / "log",
+            make_endpoint=functools.partial(Endpoint, timeout_s=timeout_s),
+            start_timeout_s=start_timeout_s,
+            restarts=restarts,
+            hang_s=hang_s,
+        )
+        servers.append(server)
+        return server
 
     yield start
     for server in servers:
@@ -110,7 +126,7 @@ def test_a_server_that_runs_on_and_refuses_is_started_again(
     start: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """vLLM's front process may hang when its engine has died."""
-    monkeypatch.setattr(watching, "HEALTH_S", 0.1)
+    monkeypatch.setattr(vitals, "HEALTH_S", 0.1)
     server = start()
     server.wait_ready()
     before = processes.leaders(folder_of(server))
@@ -119,14 +135,55 @@ def test_a_server_that_runs_on_and_refuses_is_started_again(
     assert loaded(server.endpoint) == set()
 
 
-def test_a_server_that_is_busy_is_left_alone(start: Callable[..., Server], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "HEALTH_S", 0.05)
-    server = start()
+def test_a_server_that_hangs_is_started_again_and_those_who_wait_are_answered(
+    start: Callable[..., Server], caplog: pytest.LogCaptureFixture
+) -> None:
+    """UC-143: a process that is stopped accepts connections and answers none."""
+    server = start(hang_s=0.4, restarts=1)
+    server.wait_ready()
+    (leader,) = processes.leaders(folder_of(server))
+    asyncio.run(server.endpoint.post("/hang", {}))
+    with caplog.at_level(logging.WARNING):
+        assert loaded(server.endpoint) == set()
+    assert "the vLLM server ran and answered nothing for 0.4 s (inference.hang_s), and was ended" in caplog.text
+    assert not processes.members(leader)
+    asyncio.run(server.endpoint.post("/hang", {}))
+    with pytest.raises(SamplerError, match=r"answered nothing for 0\.4 s.*its log is .*inference\.restarts"):
+        asyncio.run(server.endpoint.get("/v1/models"))
+
+
+@pytest.mark.system  # for the seconds that it takes
+def test_a_server_that_is_well_and_lets_requests_wait_is_started_again(start: Callable[..., Server]) -> None:
+    """UC-143: vLLM's front process says that it is well while its engine hangs."""
+    server = start(timeout_s=0.5, restarts=1)
+    server.wait_ready()
+    before = processes.leaders(folder_of(server))
+    with pytest.raises(SamplerError, match=r"let a request wait for inference\.timeout_s.*inference\.restarts"):
+        asyncio.run(server.endpoint.post("/stall", {}))
+    assert processes.leaders(folder_of(server)) != before
+
+
+@pytest.mark.parametrize("hang_s", [120.0, pytest.param(0.4, marks=pytest.mark.system)])
+def test_a_server_that_is_busy_is_left_alone(
+    hang_s: float, start: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It misses health checks; it answers others, or is not silent for long enough."""
+    monkeypatch.setattr(vitals, "HEALTH_S", 0.05)
+    server = start(hang_s=hang_s)
     server.wait_ready()
     before = processes.leaders(folder_of(server))
     asyncio.run(server.endpoint.post("/hang", {}))
-    time.sleep(10 * watching.HEALTH_S)
+    for _ in range(10 if hang_s > 1 else 30):
+        time.sleep(0.05)
+        asyncio.run(server.endpoint.post("/hang", {}))
     assert processes.leaders(folder_of(server)) == before
+
+
+@pytest.mark.system
+def test_a_server_that_accepts_and_never_answers_is_not_ready(start: Callable[..., Server]) -> None:
+    server = start(hung=True, start_timeout_s=1.0)
+    with pytest.raises(SamplerError, match=r"did not answer within 1 s \(inference\.start_timeout_s\)"):
+        server.wait_ready()
 
 
 def test_when_the_restarts_are_used_up_requests_fail_with_the_reason_and_the_remedy(
@@ -218,6 +275,48 @@ def test_a_run_that_is_killed_leaves_no_server_no_worker_and_no_folder(
     run.wait()
     run.stdout.close()
     wait_for(lambda: not processes.members(leader) and not folder.exists())
+
+
+def test_workers_that_have_left_the_server_end_with_it(start: Callable[..., Server]) -> None:
+    """In sessions of their own, with and without a parent."""
+    server = start(scattered=True)
+    server.wait_ready()
+    assert len(processes.naming(folder_of(server))) == 4, "keeper, server and two workers"
+    server.close()
+    assert not processes.naming(folder_of(server))
+
+
+def test_a_server_whose_keeper_hangs_is_ended_whole(
+    start: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left but what has been asked about: no zombie either."""
+    monkeypatch.setattr(watching, "STOP_S", 0.5)
+    server = start(scattered=True)
+    server.wait_ready()
+    (keeper,) = processes.keepers(folder_of(server))
+    os.kill(keeper.pid, signal.SIGSTOP)
+    server.close()
+    assert not processes.naming(folder_of(server))
+    assert not Path(f"/proc/{keeper.pid}").exists()
+
+
+def test_a_server_whose_keeper_is_killed_is_ended_and_started_again(
+    start: Callable[..., Server], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A stopped process takes no SIGTERM, so that nobody but us could end it."""
+    monkeypatch.setattr(watching.keeper, "GRACE_S", 0.5)
+    server = start(scattered=True)
+    server.wait_ready()
+    folder = folder_of(server)
+    (keeper,) = processes.keepers(folder)
+    before = processes.naming(folder)
+    for process in set(before) - {keeper.pid}:
+        os.kill(process, signal.SIGSTOP)
+    os.kill(keeper.pid, signal.SIGKILL)
+    with caplog.at_level(logging.WARNING):
+        assert loaded(server.endpoint) == set()
+    assert "was ended with its keeper by SIGKILL" in caplog.text
+    assert not set(before) & set(processes.naming(folder))
 
 
 def test_a_server_does_not_outlive_its_keeper(start: Callable[..., Server]) -> None:

@@ -1,10 +1,10 @@
-"""A vLLM server as a child process: started, waited for, watched, started again when it dies, and ended with us.
+"""A vLLM server as a child process: started, waited for, watched, restarted when it dies or hangs, and ended with us.
 
 It listens on a socket of the file system, so that no port can be taken by another program between its choice and its
-use, and nobody on the network reaches it. What ends it when this process is killed is `keeper`.
+use, and nobody on the network reaches it. What ends it when this process is killed is `keeper`; when it has to be
+replaced is said by `vitals`.
 """
 
-import asyncio
 import contextlib
 import logging
 import re
@@ -22,15 +22,14 @@ from typing import IO
 
 from at_grpo.inference import keeper
 from at_grpo.inference.base import SamplerError
-from at_grpo.inference.endpoint import UNIX, Endpoint, SilentError
+from at_grpo.inference.endpoint import UNIX, Endpoint
 from at_grpo.inference.plan import ServerPlan
+from at_grpo.inference.vitals import HEALTH_S, Health, Vitals, health
 
 logger = logging.getLogger(__name__)
 
 STOP_S = keeper.GRACE_S + 10.0
 POLL_S = 0.25
-HEALTH_S = 5.0
-REFUSALS = 3  # in a row, before a process that runs counts as dead: its engine may have died and left it hanging
 _SIGNALS = frozenset(signal.Signals)
 _REASON = re.compile(r"\w+Error: \S")  # the last line of a traceback
 
@@ -51,7 +50,8 @@ def launch(
     """
     return subprocess.Popen(
         [sys.executable, "-I", "-S", keeper.__file__, str(folder), *plan.command(address)],
-        env={**plan.environment(), "VLLM_RPC_BASE_PATH": str(folder)},
+        # vLLM names its processes by setproctitle, which by itself would overwrite the mark
+        env={**plan.environment(), "VLLM_RPC_BASE_PATH": str(folder), keeper.MARK: str(folder), "SPT_NOENV": "1"},
         stdin=subprocess.PIPE,
         stdout=output,
         stderr=None if output is None else subprocess.STDOUT,
@@ -59,26 +59,26 @@ def launch(
     )
 
 
-def end(process: "subprocess.Popen[bytes]") -> None:
+def end(process: "subprocess.Popen[bytes]", folder: Path) -> None:
     """End what `launch` started, and everything that it started."""
     if process.stdin is not None:
         process.stdin.close()
+    settle(process, folder)
+
+
+def settle(process: "subprocess.Popen[bytes]", folder: Path) -> None:
+    """Wait for the end of a server that has been told to end; nothing of it is there afterwards.
+
+    Its keeper may fail at that: one that hangs is killed, after all that it kept, which is below it for as long as it
+    exists; one that was killed has ended nothing, but left a mark on all that it kept.
+    """
     try:
         process.wait(STOP_S)
     except subprocess.TimeoutExpired:
+        keeper.end_all(lambda: keeper.descendants(process.pid), grace_s=0.0)
         process.kill()
-
-
-def refuses(url: str) -> bool:
-    """Whether nobody listens, or whoever listens says that the engine is dead. One that is busy does not refuse."""
-    once = Endpoint(url, timeout_s=HEALTH_S, patience_s=0.0)
-    try:
-        asyncio.run(once.get("/health"))
-    except SilentError:
-        return False
-    except SamplerError:
-        return True
-    return False
+        process.wait()
+    keeper.end_all(lambda: keeper.marked(str(folder)), keeper.GRACE_S)
 
 
 class Server:
@@ -97,6 +97,7 @@ class Server:
         make_endpoint: Callable[[str], Endpoint] = Endpoint,
         start_timeout_s: float = 600.0,
         restarts: int = 3,
+        hang_s: float = 120.0,
     ) -> None:
         """Start the process; `wait_ready` waits until it answers.
 
@@ -105,7 +106,8 @@ class Server:
             log: file for all that the server says.
             make_endpoint: url -> how to talk to it.
             start_timeout_s: seconds from the start to the first answer.
-            restarts: how often it is started again when it dies, before its requests fail.
+            restarts: how often it is started again when it dies or hangs, before its requests fail.
+            hang_s: seconds without any answer after which it counts as hung.
 
         Raises:
             OSError: the process can't be started.
@@ -115,6 +117,7 @@ class Server:
         self._folder = Path(tempfile.mkdtemp(prefix="at-grpo-server-"))  # short: a socket's path has 107 bytes
         self.endpoint = make_endpoint(f"{UNIX}{self._folder / 'socket'}")
         self.prepare: Callable[[Endpoint], None] | None = None
+        self._vitals, self._complaint = Vitals(self.endpoint, hang_s), ""
         self._closing = threading.Event()
         self._changing = threading.Lock()  # of the process: none is started once the server is being closed
         self._process = self._start()
@@ -139,7 +142,7 @@ class Server:
 
     def _wait_ready(self) -> None:
         deadline = time.monotonic() + self._start_timeout_s
-        while refuses(self.endpoint.url):
+        while health(self.endpoint.url, min(HEALTH_S, self._start_timeout_s)) is not Health.WELL:
             if self._process.poll() is not None:
                 raise SamplerError(self._obituary())
             if time.monotonic() > deadline:
@@ -152,9 +155,10 @@ class Server:
     # ---- watching, on a thread of its own
 
     def _watch(self) -> None:
-        """Start a dead server again; when that has been done too often, let its requests fail."""
+        """Start a server again that is dead or hangs; when that was done too often, let its requests fail."""
         while self._wait_for_its_end():
             self.endpoint.pause()
+            settle(self._process, self._folder)
             reason = self._obituary()
             if self._restarts_left == 0:
                 self.endpoint.fail(f"{reason} It was restarted as often as inference.restarts allows.")
@@ -171,16 +175,15 @@ class Server:
             self.endpoint.resume()
 
     def _wait_for_its_end(self) -> bool:
-        """Return when the process has died by itself (True), or is to be closed (False)."""
-        refusals, looked = 0, time.monotonic()
+        """Return when the process has ended or must be replaced (True), or is to be closed (False)."""
+        self._complaint = ""
         while self._process.poll() is None:
             if self._closing.wait(POLL_S):
                 return False
-            if time.monotonic() - looked > HEALTH_S:
-                refusals, looked = (refusals + 1 if refuses(self.endpoint.url) else 0), time.monotonic()
-            if refusals == REFUSALS:
+            self._complaint = self._vitals.complaint()
+            if self._complaint:
                 self._process.terminate()
-                self._process.wait()
+                break
         return not self._closing.is_set()
 
     def _restart(self) -> None:
@@ -189,14 +192,13 @@ class Server:
                 return
             self._process = self._start()
         self._wait_ready()
+        self._vitals.begin()
         if self.prepare is not None:
             self.prepare(self.endpoint)
 
     def _obituary(self) -> str:
         """How it ended, and the last line of its log that looks like a reason."""
-        status = self._process.returncode
-        number = status - 128
-        how = f"was ended by {signal.Signals(number).name}" if number in _SIGNALS else f"ended with status {status}"
+        how = f"{self._complaint}, and was ended" if self._complaint else _how(self._process.returncode)
         with contextlib.suppress(OSError), self._log.open(errors="replace") as log:
             told = deque((line.strip() for line in log if _REASON.search(line)), maxlen=1)
             said = f" ({told[0][-300:]})" if told else ""
@@ -207,7 +209,14 @@ class Server:
         """End the process and its children, and remove its socket. A second call does nothing."""
         with self._changing:
             self._closing.set()
-        end(self._process)
+        end(self._process, self._folder)
         if self._watcher.is_alive():
             self._watcher.join(STOP_S)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _how(status: int) -> str:
+    """How a server ended, by its keeper's status; a negative one is that of a keeper that was killed itself."""
+    number = -status if status < 0 else status - 128
+    how = "was ended with its keeper" if status < 0 else "was ended"
+    return f"{how} by {signal.Signals(number).name}" if number in _SIGNALS else f"ended with status {status}"
