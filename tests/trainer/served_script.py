@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 from at_grpo.inference.base import Completion, SampleRequest
@@ -12,7 +13,9 @@ Pace = Callable[[SampleRequest], Awaitable[object]]
 
 
 class ServedScript(ScriptedSampler):
-    """`ScriptedSampler` without batches; `pace` says how long a request takes."""
+    """`ScriptedSampler` without batches; `pace` says how long a request takes. A reply is of the version that was served
+    when it was asked for.
+    """
 
     def __init__(
         self,
@@ -29,6 +32,7 @@ class ServedScript(ScriptedSampler):
 
     async def sample(self, request: SampleRequest) -> Sequence[Completion]:
         self.check(request)
+        version = self._versions[request.policy] if self._versions is not None else 0
         if self._pace is not None:
             await self._pace(request)
-        return self.generate([request])[0]
+        return [replace(completion, version=version) for completion in self.generate([request])[0]]

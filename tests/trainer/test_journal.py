@@ -52,7 +52,7 @@ def written(folder: Path, count: int) -> Path:
     journal = begun(folder)
     journal.open(4)
     for index in range(count):
-        journal.append(instance(index))
+        journal.append(4, instance(index))
     return folder / "journal" / "v4.jsonl"
 
 
@@ -98,7 +98,7 @@ def test_a_resumed_run_gets_the_instances_that_were_written_and_adds_to_them(tmp
     path = written(tmp_path, 2)
     resumed = begun(tmp_path)
     assert resumed.open(4) == [instance(0), instance(1)]
-    resumed.append(instance(2))
+    resumed.append(4, instance(2))
     assert begun(tmp_path).open(4) == [instance(0), instance(1), instance(2)]
     assert path.read_text().count("\n") == 4
 
@@ -113,7 +113,7 @@ def test_cut_anywhere_a_journal_holds_whole_instances_and_goes_on(tmp_path: Path
         count = max(0, sum(end <= size for end in ends) - 1)
         journal = begun(tmp_path)
         assert journal.open(4) == [instance(index) for index in range(count)], size
-        journal.append(instance(9))
+        journal.append(4, instance(9))
         journal.close()
         assert begun(tmp_path).open(4) == [*(instance(index) for index in range(count)), instance(9)], size
 
@@ -123,19 +123,19 @@ def test_what_other_weights_of_the_same_number_sampled_is_not_taken(
 ) -> None:
     """A run that went back to an earlier checkpoint comes to version 4 by another way."""
     path = written(tmp_path, 2)
-    (tmp_path / "checkpoint-4" / "checkpoint_id.json").unlink()
+    (tmp_path / "checkpoint-4" / "weights_ids.json").unlink()
     other = Journal(tmp_path)
     other.save(tmp_path / "checkpoint-4")
     with caplog.at_level(logging.INFO):
         assert other.open(4) == []
-    assert f"{path}: is discarded, it was sampled by other weights" in caplog.messages
+    assert f"{path}: 2 instances are discarded, they were sampled by other weights" in caplog.messages
     assert path.read_text().count("\n") == 1
 
 
 def test_a_version_that_no_checkpoint_begins_is_never_taken_over(tmp_path: Path) -> None:
     journal = begun(tmp_path, checkpoint=None)
     journal.open(4)
-    journal.append(instance(0))
+    journal.append(4, instance(0))
     assert begun(tmp_path, checkpoint=None).open(4) == []
 
 
@@ -180,6 +180,64 @@ def test_a_checkpoint_that_is_written_again_keeps_its_id(tmp_path: Path) -> None
     assert len(resumed.open(4)) == len(begun(tmp_path).open(4)) == 2
 
 
+# ---- versions that are played ahead
+
+
+def ahead(folder: Path, saved: int) -> Journal:
+    """A journal with staleness 2 of a process that has written a checkpoint, or goes on from the one that is there."""
+    journal, path = Journal(folder, staleness=2), folder / f"checkpoint-{saved}"
+    if path.exists():
+        journal.restore(path)
+    else:
+        path.mkdir()
+        journal.save(path)
+    return journal
+
+
+def sampled_by(index: int, *versions: int) -> Played:
+    """An instance whose groups were sampled by these versions."""
+    groups = tuple(
+        group([0.0, 1.0], instance=index, node=str(at), version=version, advantage=0.5)
+        for at, version in enumerate(versions)
+    )
+    return instance(index, groups=groups)
+
+
+def test_a_resumed_run_takes_what_its_own_weights_sampled_ahead_and_not_what_later_ones_did(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Weights that were on the way to a checkpoint that was never written do not come back."""
+    journal = ahead(tmp_path, 4)
+    for version in (4, 5, 6):
+        journal.open(version)
+        journal.append(version, sampled_by(version, 4, 4))
+    journal.append(5, sampled_by(15, 3, 4))
+    journal.append(5, sampled_by(25, 4, 5))
+    journal.append(6, sampled_by(26, 5))
+    resumed = ahead(tmp_path, 4)
+    with caplog.at_level(logging.INFO):
+        taken = {version: [played.index for played in resumed.open(version)] for version in (4, 5, 6)}
+    assert taken == {4: [4], 5: [5, 15], 6: [6]}
+    path = tmp_path / "journal" / "v5.jsonl"
+    assert f"{path}: 1 instances are discarded, they were sampled by other weights" in caplog.messages
+    assert path.read_text().count("\n") == 3
+
+
+def test_versions_that_are_played_at_once_have_files_of_their_own(tmp_path: Path) -> None:
+    journal = ahead(tmp_path, 4)
+    for version in (4, 5, 6, 7, 8):
+        assert journal.open(version) == []
+        journal.append(version, sampled_by(version, 4))
+    with pytest.raises(RuntimeError, match="version 5 is not open"):
+        journal.append(5, sampled_by(0, 4))
+    assert sorted(path.name for path in (tmp_path / "journal").iterdir()) == [
+        f"v{number}.jsonl" for number in range(4, 9)
+    ]
+    journal.open(9)
+    names = sorted(path.name for path in (tmp_path / "journal").iterdir())
+    assert names == ["v4.jsonl", "v5.jsonl", "v6.jsonl", "v7.jsonl", "v8.jsonl", "v9.jsonl"]
+
+
 # ---- disks
 
 
@@ -203,7 +261,7 @@ def test_a_full_disk_is_named_with_the_remedy_and_what_was_whole_stays(tmp_path:
         room_for(size + 100),
         pytest.raises(JournalError, match=r"v4\.jsonl: can't be written.*Make room"),
     ):
-        journal.append(instance(2))
+        journal.append(4, instance(2))
     assert path.stat().st_size > size, "torn"
     assert begun(tmp_path).open(4) == [instance(0), instance(1)]
 
@@ -215,5 +273,5 @@ def test_a_folder_that_can_not_be_made_is_named(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_without_an_open_version(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="no version is open"):
-        begun(tmp_path).append(instance(0))
+    with pytest.raises(RuntimeError, match="version 4 is not open"):
+        begun(tmp_path).append(4, instance(0))

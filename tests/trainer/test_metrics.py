@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from at_grpo.advantages import score
 from at_grpo.health import HealthMonitor
-from at_grpo.metrics import is_one_token, roles_of, step_metrics, step_times
+from at_grpo.metrics import is_one_token, roles_of, sampling_speed, step_metrics, step_times, version_lag
 from at_grpo.samples import Group
 from tests.trainer.samples import group
 
@@ -211,6 +211,17 @@ def test_the_hidden_share_is_that_of_the_shorter_of_rollouts_and_training(
         "time/wait": pytest.approx(total - train),
         "time/hidden_share": pytest.approx(hidden),
     }
+
+
+def test_the_lag_is_counted_from_the_version_that_is_trained() -> None:
+    groups = [group([0.0, 1.0], step=5, version=5), group([0.0] * 6, step=5, version=3, node="root.0")]
+    assert version_lag(groups) == {"version_lag": 1.5, "version_lag_max": 2.0}
+    assert version_lag([]) == {}
+
+
+def test_the_speed_of_sampling_is_told_for_each_policy() -> None:
+    groups = [group([0.0, 1.0]), group([0.0], policy="tool", completion_ids=(4, 5, 6, 7))]
+    assert sampling_speed(groups, 2.0) == {"planner/tokens_per_second": 2.0, "tool/tokens_per_second": 2.0}
 
 
 def test_without_rollouts_there_is_nothing_to_hide() -> None:

@@ -53,6 +53,19 @@ def test_a_sample_of_another_version_is_refused() -> None:
         store.add([group(6, 1, "tool")])
 
 
+@given(staleness=st.integers(0, 3), version=st.integers(0, 12))
+def test_with_bounded_staleness_a_sample_is_of_the_open_version_or_at_most_so_many_older(
+    staleness: int, version: int
+) -> None:
+    store = ExperienceStore(micro_batch_size=3, staleness=staleness)
+    store.open(7)
+    if 7 - staleness <= version <= 7:
+        store.add([group(version, 1, "tool")])
+    else:
+        with pytest.raises(RuntimeError, match=rf"samples of version {version}, .* rollout\.staleness={staleness}"):
+            store.add([group(version, 1, "tool")])
+
+
 def test_micro_batches_hold_one_role_and_every_sample_once() -> None:
     store = filled([0, 1, 2])
     sealed = store.seal()

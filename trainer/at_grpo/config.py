@@ -66,18 +66,22 @@ class ModelSection:
 
 @dataclass(frozen=True, slots=True)
 class PolicySection:
-    """One set of trained weights: a LoRA adapter on the base.
+    """One set of trained weights: a LoRA adapter on a base.
 
     Attributes:
+        base: hub id or folder of its base model; empty for the run's, `model.base` or the one of `model.warm_start`.
         rank, lora_alpha: of the adapter.
         target_modules: module names, or `all-linear`.
         beta: weight of the KL penalty to the policy's own start (0 = none).
+        learning_rate: of this policy; 0 for the run's, `optim.learning_rate`. Both follow the run's schedule.
     """
 
+    base: str = ""
     rank: int = 16
     lora_alpha: int = 32
     target_modules: str | tuple[str, ...] = "all-linear"
     beta: float = 0.0
+    learning_rate: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,9 @@ class RolloutSection:
         refill: most further instances a step, played in the place of those that the filter leaves out.
         max_in_flight: instances at once, 0 = all of a step.
         max_lost_share: share of branches that failures may take before the run stops.
+        staleness: by how many versions the weights that sample may be behind those that are trained. 0: strictly
+            on-policy. S: servers go on with the next iterations, at most S ahead, while this one is trained on; the
+            truncated ratio of the trainer's to the sampler's probabilities (`optim.importance_cap`) corrects for it.
         stall_s: seconds that training waits for the next finished instance of a server before the run stops.
         sandbox: cage for the programs agents write.
     """
@@ -156,6 +163,7 @@ class RolloutSection:
     refill: int = 0
     max_in_flight: int = 0
     max_lost_share: float = 0.2
+    staleness: int = 0
     stall_s: float = 3600.0
     sandbox: str = "auto"
 
@@ -193,6 +201,38 @@ class InferenceSection:
     start_timeout_s: float = 600.0
     hang_s: float = 120.0
     restarts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateSection:
+    """The processes that train: one update worker for each base model (and each pool, see `PoolSection`).
+
+    Attributes:
+        ranks: processes of a worker, which share its micro-batches and sum their gradients; with GPUs, each has one.
+        timeout_s: seconds for which one of these processes waits for another.
+        start_timeout_s: seconds from a process's start to the moment when it has loaded its base model.
+    """
+
+    ranks: int = 1
+    timeout_s: float = 1800.0
+    start_timeout_s: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSection:
+    """Servers and an update worker of a policy's own. Policies with the same base and the same pool share them.
+
+    Attributes:
+        rollout_gpus: devices of the pool's servers, instead of `inference.gpus`; counted in the same way.
+        update_gpus: devices of the pool's update worker, one for each of its ranks.
+        servers: how many servers to start, 0 for `inference.servers`.
+        urls: servers of the pool that run already.
+    """
+
+    rollout_gpus: tuple[int, ...] = ()
+    update_gpus: tuple[int, ...] = ()
+    servers: int = 0
+    urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +300,7 @@ class RunSection:
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
     """A run. `roles` maps each role of the environment to how it is played; `policies` names the weights that are
-    trained.
+    trained; `pools` gives some of these machines of their own.
     """
 
     env: EnvSection = field(default_factory=EnvSection)
@@ -269,6 +309,8 @@ class TrainConfig:
     roles: dict[str, RoleSection] = field(default_factory=dict)
     rollout: RolloutSection = field(default_factory=RolloutSection)
     inference: InferenceSection = field(default_factory=InferenceSection)
+    update: UpdateSection = field(default_factory=UpdateSection)
+    pools: dict[str, PoolSection] = field(default_factory=dict)
     optim: OptimSection = field(default_factory=OptimSection)
     run: RunSection = field(default_factory=RunSection)
 

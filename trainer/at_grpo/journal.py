@@ -4,9 +4,12 @@ A version's gradient lives in memory until the next checkpoint. If the process d
 version's rows are fed again: those that were sampled already come from its journal, the rest is sampled. So the
 checkpoint of version v + 1 is what commits the consumption of version v, and no row counts twice.
 
-`journal/v<version>.jsonl` begins with a line that names the checkpoint whose weights sampled it; each further line is
-an instance, whole. Weights of the same number on another branch of the run have another checkpoint, so their rows are
-never mixed. Lines are not forced onto the disk one by one: an instance that a power cut takes is played again.
+`journal/v<version>.jsonl` begins with a line that names the version that the rows are trained at; each further line is
+an instance, whole, with the ids of the weights that sampled it: of that version, and with `rollout.staleness` of some
+before. A checkpoint knows the ids of the weights up to its own. A resumed run takes the instances that those sampled,
+and no others: weights of the same number on another branch of the run have another id, and those that were on the way
+to a checkpoint that was never written do not come back. Lines are not forced onto the disk one by one: an instance that
+a power cut takes is played again.
 """
 
 import json
@@ -17,13 +20,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from at_grpo.checkpointing import PREFIX, write_atomically
-from at_grpo.journal_lines import from_json, to_json
+from at_grpo.journal_lines import from_json, to_json, weights_of
 from at_grpo.rollouts.played import Played
 from at_grpo.storage import StorageError
 
 logger = logging.getLogger(__name__)
 
-FOLDER, CHECKPOINT_ID = "journal", "checkpoint_id.json"
+FOLDER, WEIGHTS_IDS = "journal", "weights_ids.json"
 
 
 class JournalError(StorageError):
@@ -31,93 +34,132 @@ class JournalError(StorageError):
 
 
 class Journal:
-    """The journals of a run. One version is open at a time."""
+    """The journals of a run. A version is open while it is played, and with it those that are played ahead of it."""
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, staleness: int = 0) -> None:
         """Nothing is open yet.
 
         Args:
             run_dir: the run's folder.
+            staleness: how many versions older than the one that trains on a row the weights may be that sampled it.
         """
         self._folder = run_dir / FOLDER
-        self._ids: dict[int, str] = {}  # of the checkpoints that this process has written or resumed from
-        self._file: BinaryIO | None = None
+        self._staleness = staleness
+        self._ids: dict[int, str] = {}  # of the weights that this process has had or resumed from
+        self._checkpoint: int | None = None  # the latest
+        self._files: dict[int, BinaryIO] = {}
         self._begun: set[int] = set()  # versions of this process
 
     # ---- checkpoints
 
     def save(self, checkpoint: Path) -> None:
-        """Give a checkpoint that is being written its id. Written again, it keeps it."""
-        name = self._ids.setdefault(_step(checkpoint), secrets.token_hex(8))
-        write_atomically(checkpoint / CHECKPOINT_ID, json.dumps(name))
+        """Keep the ids of its weights, and of those before that may still sample, with a checkpoint that is being
+        written. Written again, it keeps them.
+        """
+        self._checkpoint = step = _step(checkpoint)
+        ids = {version: self._id(version) for version in range(max(0, step - self._staleness), step + 1)}
+        write_atomically(checkpoint / WEIGHTS_IDS, json.dumps(ids))
 
     def restore(self, checkpoint: Path) -> None:
-        """The run goes on from this checkpoint; one without an id has no journal."""
-        path = checkpoint / CHECKPOINT_ID
+        """The run goes on from this checkpoint; one without ids has no journal."""
+        self._checkpoint = _step(checkpoint)
+        path = checkpoint / WEIGHTS_IDS
         if path.is_file():
-            self._ids[_step(checkpoint)] = json.loads(path.read_text("utf-8"))
+            self._ids = {int(version): name for version, name in json.loads(path.read_text("utf-8")).items()}
 
     def commit(self, checkpoint: Path) -> None:
         """The checkpoint is complete: what was consumed before it is consumed for good."""
         self._discard({path for path in self._paths() if _version(path) < _step(checkpoint)})
 
+    def _id(self, version: int) -> str:
+        return self._ids.setdefault(version, secrets.token_hex(8))
+
     # ---- versions
 
     def open(self, version: int) -> list[Played]:
-        """Begin a version, or go on with the one that the run has resumed at; returns the instances that it holds.
+        """Begin a version, or go on with one that an earlier process began; returns the instances that it holds.
 
-        Journals that nobody can go on from any more are discarded: those of other versions than this one and the
-        latest checkpoint's.
+        Versions that can't be played any more are closed. Journals that nobody can go on from are discarded: those of
+        other versions than the open ones and the ones that a run may resume at.
 
         Raises:
             JournalError: the folder can't be written.
         """
-        self.close()
-        path = self._folder / f"v{version}.jsonl"
-        needed = {path, self._folder / f"v{max(self._ids, default=version)}.jsonl"}
-        self._discard(self._paths() - needed)
+        self._close(range(version - self._staleness))
+        first = version if self._checkpoint is None else self._checkpoint
+        needed = {*self._files, version, *range(first, first + self._staleness + 1)}
+        self._discard(self._paths() - set(map(self._path, needed)))
         self._begun.add(version)
-        header = json.dumps({"version": version, "checkpoint": self._ids.get(version)})
-        played, size = _read(path, header) if version in self._ids else ([], 0)
+        path = self._path(version)
+        kept = self._read(path)
+        partial = path.with_suffix(".partial")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("r+b" if size else "wb")
-            self._file.truncate(size)  # a torn line must not swallow the next one
-            self._file.seek(size)
+            partial.write_bytes(json.dumps({"version": version}).encode() + b"\n" + b"".join(line for line, _ in kept))
+            partial.replace(path)
+            self._files[version] = path.open("ab")
         except OSError as error:
             raise self._failed(path, error) from error
-        if not size:
-            self._write(self._file, header)
-        if played:
-            logger.info("%s: %d instances of version %d need not be played again", path, len(played), version)
-        return played
+        if kept:
+            logger.info("%s: %d instances of version %d need not be played again", path, len(kept), version)
+        return [played for _, played in kept]
 
-    def append(self, played: Played) -> None:
+    def append(self, version: int, played: Played) -> None:
         """Write an instance, before it may be trained on. Raises `JournalError`."""
-        if self._file is None:
-            raise RuntimeError("no version is open: call Journal.open first")
-        self._write(self._file, to_json(played))
-
-    def close(self) -> None:
-        """Close the open version's file; it stays until its consumption is committed."""
-        file, self._file = self._file, None
-        if file is not None:
-            file.close()
-
-    def _write(self, file: BinaryIO, line: str) -> None:
+        if version not in self._files:
+            raise RuntimeError(f"version {version} is not open: call Journal.open first")
+        sampled_by = sorted({sample.version for group in played.groups for sample in group.samples})
+        line = to_json(played, {sampler: self._id(sampler) for sampler in sampled_by})
+        file = self._files[version]
         try:
             file.write(line.encode() + b"\n")
             file.flush()
         except OSError as error:
             with suppress(OSError):  # it tries once more to write what is left
                 self.close()
-            raise self._failed(Path(file.name), error) from error
+            raise self._failed(self._path(version), error) from error
+
+    def close(self) -> None:
+        """Close the open versions' files; they stay until their consumption is committed."""
+        self._close(range(max(self._files, default=-1) + 1))
+
+    def _close(self, versions: range) -> None:
+        for version in [version for version in self._files if version in versions]:
+            self._files.pop(version).close()
+
+    def _read(self, path: Path) -> list[tuple[bytes, Played]]:
+        """The lines of a journal that a run may go on from, and their instances. A line that is torn, and what comes
+        after it, is left out; so is one that other weights sampled.
+        """
+        kept: list[tuple[bytes, Played]] = []
+        others = 0
+        if not path.is_file():
+            return kept
+        with path.open("rb") as file:
+            file.readline()
+            for line in file:
+                try:
+                    weights, played = weights_of(line), from_json(line)
+                except ValueError:
+                    break
+                if not line.endswith(b"\n"):
+                    break
+                if weights and weights.items() <= self._ids.items():
+                    kept.append((line, played))
+                else:
+                    others += 1
+        if others:
+            logger.info("%s: %d instances are discarded, they were sampled by other weights", path, others)
+        return kept
 
     @staticmethod
     def _failed(path: Path, error: OSError) -> JournalError:
         return JournalError(
             f"{path}: can't be written ({error.strerror or error}). Make room on that disk, then go on with --resume."
         )
+
+    def _path(self, version: int) -> Path:
+        return self._folder / f"v{version}.jsonl"
 
     def _paths(self) -> set[Path]:
         return {path for path in self._folder.glob("v*.jsonl") if path.stem[1:].isdigit()}
@@ -128,36 +170,6 @@ class Journal:
             if _version(path) not in self._begun:
                 logger.info("%s: is discarded, the run does not go on from its version", path)
             path.unlink()
-
-
-def _read(path: Path, header: str) -> tuple[list[Played], int]:
-    """The instances of a journal with this header, and how many bytes of it are whole. A line that is torn, and what
-    comes after it, is left out.
-    """
-    if not path.is_file():
-        return [], 0
-    with path.open("rb") as file:
-        if file.readline() != header.encode() + b"\n":
-            logger.info("%s: is discarded, it was sampled by other weights", path)
-            return [], 0
-        played: list[Played] = []
-        size = file.tell()
-        for line in file:
-            instance = _instance(line)
-            if instance is None:
-                logger.info("%s: is torn after %d instances", path, len(played))
-                break
-            played.append(instance)
-            size += len(line)
-    return played, size
-
-
-def _instance(line: bytes) -> Played | None:
-    """The instance of a line, None where the line is torn."""
-    try:
-        return from_json(line) if line.endswith(b"\n") else None
-    except ValueError:
-        return None
 
 
 def _version(path: Path) -> int:

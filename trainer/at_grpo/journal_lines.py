@@ -1,6 +1,7 @@
 """An instance as one line of a journal, and back: token ids, log-probabilities and rewards exactly as they were."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -15,9 +16,15 @@ _KEY = ("step", "instance", "node", "agent", "cycle")
 _SAMPLE = ("policy", "reward", "sibling", "truncated", "version", "advantage", "chosen", "text", "info")
 
 
-def to_json(played: Played) -> str:
-    """One line without its end. Floats keep all their digits; infos that JSON has no word for become text."""
+def to_json(played: Played, weights: Mapping[int, str] | None = None) -> str:
+    """One line without its end. Floats keep all their digits; infos that JSON has no word for become text.
+
+    Args:
+        played: the instance.
+        weights: version -> id of its weights, for every version that sampled some of it.
+    """
     entry = {
+        "weights": {} if weights is None else {str(version): name for version, name in weights.items()},
         "index": played.index,
         "stop": played.stop,
         "lost": played.lost,
@@ -39,6 +46,14 @@ def from_json(line: str | bytes) -> Played:
             lost=data["lost"],
         )
     except (KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"no instance: {type(error).__name__}: {error}") from error
+
+
+def weights_of(line: str | bytes) -> dict[int, str]:
+    """Version -> id of its weights, for every version that sampled some of a line's instance. Raises ValueError."""
+    try:
+        return {int(version): str(name) for version, name in json.loads(line)["weights"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"no instance: {type(error).__name__}: {error}") from error
 
 

@@ -42,6 +42,22 @@ def step_metrics(groups: Iterable[Group]) -> dict[str, float]:
     return metrics
 
 
+def version_lag(groups: Sequence[Group]) -> dict[str, float]:
+    """How many versions older than the ones that are trained the weights were that sampled an iteration: mean over its
+    samples, and most. 0 with `rollout.staleness` 0.
+    """
+    lags = [group.key.step - sample.version for group in groups for sample in group.samples]
+    return {"version_lag": _mean(lags), "version_lag_max": float(max(lags))} if lags else {}
+
+
+def sampling_speed(groups: Sequence[Group], seconds: float) -> dict[str, float]:
+    """Tokens that each policy's servers sampled a second while an iteration was played."""
+    tokens: Counter[str] = Counter()
+    for sample in _samples(groups):
+        tokens[sample.policy] += len(sample.completion_ids)
+    return {f"{policy}/tokens_per_second": count / seconds for policy, count in tokens.items()}
+
+
 def _rewards(groups: Sequence[Group]) -> dict[str, float]:
     """A sibling counts once, however many turns its episode had (trajectory grouping)."""
     by_group = [list({sample.sibling: sample.reward for sample in group.samples}.values()) for group in groups]

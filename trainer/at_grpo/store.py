@@ -19,15 +19,17 @@ class ExperienceStore:
     is still being collected, in the order in which its groups come.
     """
 
-    def __init__(self, micro_batch_size: int, stall_s: float = 3600.0) -> None:
+    def __init__(self, micro_batch_size: int, stall_s: float = 3600.0, staleness: int = 0) -> None:
         """A store without a version.
 
         Args:
             micro_batch_size: most rows of a micro-batch.
             stall_s: seconds for which `follow` waits for a further group.
+            staleness: how many versions older than the open one the weights may be that sampled a row.
         """
         self._micro_batch_size = micro_batch_size
         self._stall_s = stall_s
+        self._staleness = staleness
         self._changed = threading.Condition()
         self._version = -1
         self._sealed = False
@@ -45,17 +47,20 @@ class ExperienceStore:
         """Add scored groups to the open version.
 
         Raises:
-            RuntimeError: the version is sealed, a group is there already, or a sample comes from another version: no
-                token is trained on twice, nor one that was not sampled from the weights it is trained at.
+            RuntimeError: the version is sealed, a group is there already, or a sample comes from a later version or
+                one that is too old: no token is trained on twice, nor (with `staleness` 0) one that was not sampled
+                from the weights it is trained at.
         """
         with self._changed:
             if self._sealed:
                 raise RuntimeError(f"version {self._version} is sealed: open the next one before adding groups")
             for group in groups:
-                stale = {sample.version for sample in group.samples} - {self._version}
-                if stale:
+                allowed = range(self._version - self._staleness, self._version + 1)
+                others = sorted({sample.version for sample in group.samples}.difference(allowed))
+                if others:
                     raise RuntimeError(
-                        f"{group.key}: has samples of version {min(stale)}, the open one is {self._version}"
+                        f"{group.key}: has samples of version {others[0]}, the open one is {self._version} and "
+                        f"rollout.staleness={self._staleness}"
                     )
                 if group.key in self._keys:
                     raise RuntimeError(f"{group.key}: is in version {self._version} already")

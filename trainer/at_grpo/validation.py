@@ -108,6 +108,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "refill": _at_least(0),
         "max_in_flight": _at_least(0),
         "max_lost_share": _share("at least 0 and below 1"),
+        "staleness": _at_least(0),
         "stall_s": _POSITIVE,
         "sandbox": _one_of(["auto", *(kind.name for kind in KINDS)]),
     },
@@ -162,7 +163,7 @@ def check_config(config: TrainConfig) -> EnvFacts:
     _raise(_value_problems(config, ""))
     _raise(
         *(_name_problems(config), player_problems(config), _model_problems(config)),
-        *(_inference_problems(config), _idle_problems(config)),
+        *(_inference_problems(config), _idle_problems(config), _stale_problems(config)),
     )
     facts = inspect_env(config.env)
     _raise(_role_problems(config, facts))
@@ -285,6 +286,21 @@ def _idle_problems(config: TrainConfig) -> Iterator[str]:
         )
     if optim.warmup_steps > optim.steps:
         yield f"optim.warmup_steps={optim.warmup_steps}: must be at most optim.steps ({optim.steps})."
+
+
+def _stale_problems(config: TrainConfig) -> Iterator[str]:
+    """What training on samples of older weights needs."""
+    rollout, optim = config.rollout, config.optim
+    if rollout.staleness and config.inference.backend == Backend.TRANSFORMERS:
+        yield (
+            f"rollout.staleness={rollout.staleness}: needs servers, which sample while the trainer trains; set "
+            f"inference.backend to {Backend.VLLM}, or rollout.staleness to 0."
+        )
+    if rollout.staleness and not optim.importance_cap:
+        yield (
+            f"optim.importance_cap=0: must be at least 1 with rollout.staleness={rollout.staleness}: samples of older "
+            "weights are corrected by the ratio that it truncates."
+        )
 
 
 def _role_problems(config: TrainConfig, facts: EnvFacts) -> Iterator[str]:

@@ -41,9 +41,12 @@ def other_chance(policy: str, prompt: str, sibling: int) -> str:
 class Process:
     """One process of a run: it takes what an earlier one left, and may die at a request to the server."""
 
-    def __init__(self, folder: Path, script: Script = chance, dies_at: int | None = None) -> None:
-        self.config = toy_config(folder, steps=STEPS, instances=INSTANCES, max_in_flight=3)
+    def __init__(
+        self, folder: Path, script: Script = chance, dies_at: int | None = None, steps: int = STEPS, **rollout: Any
+    ) -> None:
+        self.config = toy_config(folder, steps=steps, instances=INSTANCES, max_in_flight=3, **rollout)
         self.journal: list[Played] = []
+        self.journals: dict[int, list[Played]] = {}
         self._dies_at, self._asked = dies_at, 0
         self._experience, self.sampler = make_experience(self.config, script, pace=self._pace, on_step=self._keep)
         trainer, self._gradients = make_run(self.config, self._experience, trainer_class=Watched)
@@ -58,9 +61,15 @@ class Process:
     def _keep(self, step: int, *_: Any) -> None:
         """The journal of the last version as it was when the version was complete."""
         self.journal = read(Path(self.config.run.output_dir), step)
+        self.journals[step] = self.journal
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The one to go on from."""
+        return latest_checkpoint(Path(self.config.run.output_dir))
 
     def run(self) -> None:
-        checkpoint = latest_checkpoint(Path(self.config.run.output_dir))
+        checkpoint = self.checkpoint
         with self._experience:
             if checkpoint is not None:
                 self._experience.restore(checkpoint)
@@ -75,8 +84,9 @@ class Process:
         """Of the last step."""
         return self._gradients.gradients
 
-    def trained(self, version: int) -> list[Sample]:
-        return [row for batch in self._trainer.seen for row in batch.samples if row.version == version]
+    def trained(self, step: int) -> list[Sample]:
+        pairs = zip(self._trainer.seen, self._trainer.steps, strict=True)
+        return [row for batch, at in pairs for row in batch.samples if at == step]
 
 
 def read(folder: Path, version: int) -> list[Played]:

@@ -37,11 +37,13 @@ class Watched(ATGRPOTrainer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.seen: list[MicroBatch] = []
+        self.steps: list[int] = []
         self.begun = threading.Event()
 
     def _backward(self, model: Any, micro_batch: MicroBatch) -> Any:
         result = super()._backward(model, micro_batch)
         self.seen.append(micro_batch)
+        self.steps.append(self.state.global_step)
         self.begun.set()
         return result
 

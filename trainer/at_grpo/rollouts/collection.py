@@ -24,20 +24,29 @@ class Collection:
     leaves out is replaced by a further instance, at most `rollout.refill` times.
 
     Attributes:
+        step: the iteration.
+        store: gets its groups.
         kept: instances that are trained on.
-        reused: instances that came from the journal.
+        reused: indices of the instances that came from the journal.
+        rollout: all of it, once it is sealed.
+        seconds: that playing it took.
     """
 
-    def __init__(self, config: TrainConfig, step: int, store: ExperienceStore, journal: Journal | None) -> None:
-        """Open iteration `step` in the store, and take over what the journal has of it."""
-        self._config, self._step, self._store, self._journal = config, step, store, journal
-        self._filter = Filter(config.rollout.filter)
+    def __init__(self, config: TrainConfig, step: int, journal: Journal | None) -> None:
+        """Open iteration `step`, and take over what the journal has of it."""
+        rollout = config.rollout
+        self._config, self._journal = config, journal
+        self._filter = Filter(rollout.filter)
         self._played: dict[int, Played] = {}
+        self.step = step
+        self.store = ExperienceStore(config.optim.micro_batch_size, rollout.stall_s, rollout.staleness)
+        self.store.open(step)
         self.kept = 0
-        store.open(step)
+        self.rollout = Rollout([], Programs(0, 0))
+        self.seconds = 0.0
         for played in [] if journal is None else journal.open(step):
             self._take(played)
-        self.reused = len(self._played)
+        self.reused = frozenset(self._played)
 
     @property
     def wanted(self) -> int:
@@ -47,7 +56,7 @@ class Collection:
     def indices(self) -> Iterator[int]:
         """The instances to play, in their order; the same step of the same run always asks for the same ones."""
         rollout = self._config.rollout
-        everything = instance_indices(self._config.run.seed, self._step, rollout.instances + rollout.refill)
+        everything = instance_indices(self._config.run.seed, self.step, rollout.instances + rollout.refill)
         return (index for index in everything if index not in self._played)
 
     def deliver(self, played: Played) -> bool:
@@ -61,26 +70,26 @@ class Collection:
         scored = score(groups, scale=Scale(optim.scale_rewards), factor=optim.advantage_factor)
         played = replace(played, groups=tuple(scored))
         if self._journal is not None and played.episode.error is None:  # one that failed is tried again
-            self._journal.append(played)
+            self._journal.append(self.step, played)
         return self._take(played)
 
     def _take(self, played: Played) -> bool:
         self._played[played.index] = played
         kept = is_kept(played.groups, self._filter)
         if kept:
-            self._store.add(played.groups)
+            self.store.add(played.groups)
             self.kept += 1
         return kept
 
-    def seal(self, programs: Programs) -> Rollout:
+    def seal(self, programs: Programs, seconds: float) -> None:
         """All that was wanted is there, or nothing more is to be had."""
-        rollout = Rollout([self._played[index] for index in sorted(self._played)], programs)
+        self.rollout = Rollout([self._played[index] for index in sorted(self._played)], programs)
+        self.seconds = seconds
         if self.wanted:
             logger.warning(
                 "step %d: %d of %d instances are trained on: rollout.filter=%s left out %d, and rollout.refill=%d were "
                 "tried in their place. Instances of another difficulty, or a larger rollout.k, would leave more.",
-                *(self._step, self.kept, self._config.rollout.instances, self._filter),
+                *(self.step, self.kept, self._config.rollout.instances, self._filter),
                 *(len(self._played) - self.kept, len(self._played) - self._config.rollout.instances),
             )
-        self._store.seal()
-        return rollout
+        self.store.seal()

@@ -66,15 +66,20 @@ class Background:
         if not self._task.cancelled():
             self._task.exception()  # told by then; asyncio would log it as forgotten
 
+    def call(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Have the event loop call a function soon; nothing happens where it has ended by itself."""
+        if self._loop is not None:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(function, *arguments)
+
     def close(self) -> None:
         """Cancel what still runs, and wait until nothing does.
 
         Raises:
             TimeoutError: a step in a thread does not end.
         """
-        if self._loop is not None and self._task is not None:
-            with suppress(RuntimeError):  # the loop has ended by itself
-                self._loop.call_soon_threadsafe(self._task.cancel)
+        if self._task is not None:
+            self.call(self._task.cancel)
         self._thread.join(CLOSE_S)
         if self._thread.is_alive():
             raise TimeoutError(f"{self._thread.name}: a step that blocks did not end within {CLOSE_S:g} s")

@@ -13,13 +13,12 @@ from at_grpo.choices import Backend, Filter
 from at_grpo.config import TrainConfig
 from at_grpo.inference.publishing import Publication
 from at_grpo.journal import Journal
-from at_grpo.metrics import step_metrics
+from at_grpo.metrics import sampling_speed, step_metrics, version_lag
 from at_grpo.rollouts.collection import Collection
 from at_grpo.rollouts.concurrency import Background
 from at_grpo.rollouts.engine import RolloutEngine
 from at_grpo.rollouts.played import Rollout
 from at_grpo.samples import Group, Iteration, MicroBatch
-from at_grpo.store import ExperienceStore
 from llm_envs.episode import Episode
 from llm_envs.players import Player
 
@@ -31,8 +30,10 @@ class Experience:
     """Collects iterations and plays evaluations.
 
     A sampler in this process shares the model with the trainer: an iteration is collected whole, then trained on, and
-    a run repeats bit for bit. A server plays on its own: the engine gets a thread, what it has finished is trained on
-    meanwhile, and what is trained on stands in the journal. Leaving the context ends what is still being played.
+    a run repeats bit for bit. A server plays on its own: rollouts have a thread, what they have finished is trained on
+    meanwhile, and what is trained on stands in the journal. With `rollout.staleness` S, they go on to the next
+    iterations, at most S ahead, with the weights that are served by then. Leaving the context ends what is still being
+    played.
 
     Attributes:
         totals: counts over the run: samples per role, programs asked for and run, instances.
@@ -58,57 +59,71 @@ class Experience:
         self._players = dict(players)
         self._publication = publication
         self._on_step = on_step
-        self._store = ExperienceStore(config.optim.micro_batch_size, config.rollout.stall_s)
         beside = config.inference.backend != Backend.TRANSFORMERS
-        self._journal = Journal(Path(config.run.output_dir)) if beside else None
-        self._rollouts: Background | None = None
+        self._journal = Journal(Path(config.run.output_dir), config.rollout.staleness) if beside else None
+        self._begun: dict[int, Collection] = {}  # played by the thread, or waiting for it
+        self._waiting: asyncio.Queue[Collection] = asyncio.Queue()
+        self._thread: Background | None = None
         self.totals: Counter[str] = Counter()
 
     def collect(self, step: int) -> Iteration:
         """Iteration `step`, published, and then sampled: all of it, or while its micro-batches are trained on."""
         published = self._publish(step)
-        collection = Collection(self._config, step, self._store, self._journal)
         if self._journal is None:
-            rollout, seconds = asyncio.run(self._play(step, collection))
-            metrics = self._finish(step, collection, rollout, seconds) | published
-            return Iteration(self._store.stream(step), metrics)
-        return Iteration(self._follow(step, collection, published), published)
+            collection = Collection(self._config, step, None)
+            asyncio.run(self._play(collection))
+            return Iteration(collection.store.stream(step), self._finish(collection) | published)
+        self._begin(step, self._journal)
+        return Iteration(self._follow(step, published), published)
 
-    async def _play(self, step: int, collection: Collection) -> tuple[Rollout, float]:
-        """Play what is wanted and seal the version; the rollout and the seconds that it took."""
-        started = time.perf_counter()
+    async def _play(self, collection: Collection) -> None:
+        """Play what is wanted and seal the version."""
+        started, step = time.perf_counter(), collection.step
         programs = await self._engine.play(step, collection.indices(), collection.deliver, wanted=collection.wanted)
-        return collection.seal(programs), time.perf_counter() - started
+        collection.seal(programs, time.perf_counter() - started)
 
-    def _follow(self, step: int, collection: Collection, metrics: dict[str, float]) -> Iterator[MicroBatch]:
-        """The micro-batches of a version while it is played on a thread of its own; with the last one the metrics are
-        complete.
+    def _begin(self, step: int, journal: Journal) -> None:
+        """Let the thread play `step` and, as far ahead as the weights may be stale, the iterations after it: now that
+        version `step` is served, no sample of them can be too old.
         """
-        results: list[tuple[Rollout, float]] = []
+        if self._thread is None:
+            self._waiting = asyncio.Queue()
+            self._thread = Background(self._play_all, name="rollouts")
+        last = min(step + self._config.rollout.staleness, max(step, self._config.optim.steps - 1))
+        for ahead in range(max(self._begun, default=step - 1) + 1, last + 1):
+            self._begun[ahead] = Collection(self._config, ahead, journal)
+            self._thread.call(self._waiting.put_nowait, self._begun[ahead])
 
-        async def play() -> None:
+    async def _play_all(self) -> None:
+        """On the thread: one iteration after another, in their order."""
+        while True:
+            collection = await self._waiting.get()
             try:
-                results.append(await self._play(step, collection))
-            except BaseException as error:  # the boundary of the thread: whoever trains gets it
-                self._store.fail(error)
+                await self._play(collection)
+            except BaseException as error:  # the boundary of the thread: whoever trains on it gets it
+                collection.store.fail(error)
                 raise
 
-        self._rollouts = Background(play, name=f"rollouts of step {step}")
-        yield from self._store.follow(step)
-        self.close()
-        metrics |= self._finish(step, collection, *results.pop())
+    def _follow(self, step: int, metrics: dict[str, float]) -> Iterator[MicroBatch]:
+        """The micro-batches of a version, those that are still being played when they are there; with the last one the
+        metrics are complete.
+        """
+        yield from self._begun[step].store.follow(step)
+        metrics |= self._finish(self._begun.pop(step))
 
-    def _finish(self, step: int, collection: Collection, rollout: Rollout, seconds: float) -> dict[str, float]:
+    def _finish(self, collection: Collection) -> dict[str, float]:
         """Count, measure and tell an iteration that is complete."""
-        groups = rollout.groups
+        rollout, groups = collection.rollout, collection.rollout.groups
         self._count(groups, rollout)
-        metrics = _metrics(groups, rollout) | {"time/rollout": seconds}
+        fresh = [group for group in groups if group.key.instance not in collection.reused]
+        metrics = _metrics(groups, rollout) | sampling_speed(fresh, collection.seconds)
+        metrics["time/rollout"] = collection.seconds
         if self._config.rollout.filter != Filter.NONE:
             metrics |= {"instances/played": float(len(rollout.played)), "instances/kept": float(collection.kept)}
         if collection.reused:
-            metrics["instances/reused"] = float(collection.reused)
+            metrics["instances/reused"] = float(len(collection.reused))
         if self._on_step is not None:
-            self._on_step(step, groups, rollout, metrics)
+            self._on_step(collection.step, groups, rollout, metrics)
         return metrics
 
     def assess(self, step: int) -> dict[str, float]:
@@ -155,9 +170,10 @@ class Experience:
 
     def close(self) -> None:
         """End what is still being played; nothing of it is trained on any more, and the journal keeps it."""
-        rollouts, self._rollouts = self._rollouts, None
-        if rollouts is not None:
-            rollouts.close()
+        thread, self._thread = self._thread, None
+        self._begun.clear()
+        if thread is not None:
+            thread.close()
         if self._journal is not None:
             self._journal.close()
 
@@ -171,7 +187,7 @@ class Experience:
 
 
 def _metrics(groups: list[Group], rollout: Rollout) -> dict[str, float]:
-    metrics = step_metrics(groups)
+    metrics = step_metrics(groups) | version_lag(groups)
     # Best of K at every turn: far above what one reply a turn would reach, so it is no evaluation.
     metrics["tree/success"] = sum(episode.success for episode in rollout.episodes) / len(rollout.episodes)
     metrics |= {f"stop/{reason}": float(count) for reason, count in rollout.stops.items()}
