@@ -53,7 +53,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(out: Path, url: str, suite: Path) -> list[str]:
-    model = ["--model", "base", "--base-url", url, "--temperature", "0", "--reply-tokens", "24"]
+    model = ["--model", "base", "--base-url", url, "--temperature", "0", "--reply-tokens", "16"]
     return ["eval", "--suite", str(suite), *model, "--out", str(out), "--concurrency", "1", "--resume"]
 
 
