@@ -56,13 +56,72 @@ def test_every_bundled_configuration_loads_and_survives_being_written_out(name: 
     assert load_config(path) == config
 
 
-def test_the_paper_s_settings_are_in_the_configurations_of_real_models() -> None:
-    for name in ("plan_path/per_role", "plan_path/shared", "plan_path/single_agent"):
-        config = load_config(name)
-        assert (config.rollout.k, config.env.options["max_cycles"], config.env.options["alpha"]) == (4, 4, 1.0)
-    assert list(load_config("plan_path/single_agent").roles) == ["solver"]
-    assert len(load_config("plan_path/shared").policies) == 1
-    assert len(load_config("plan_path/per_role").policies) == 2
+TASKS = ("plan_path", "sokoban", "sudoku", "code", "math")
+LEVELS = {"single_agent": (1, 1), "shared": (2, 1), "per_role": (2, 2), "per_model": (2, 2)}  # roles, policies
+
+
+def test_every_task_comes_at_every_level_of_specialisation() -> None:
+    names = {name for name in bundled_configs() if "/" in name}
+    assert names == {f"{task}/{level}" for task in TASKS for level in LEVELS}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("task", TASKS)
+def test_the_paper_s_settings_are_in_the_configurations_of_real_models(task: str, level: str) -> None:
+    """K = 4, T = 4, alpha = 1, batches of 128 (arXiv 2510.11062)."""
+    config = load_config(f"{task}/{level}")
+    assert (config.rollout.k, config.rollout.instances) == (4, 128)
+    assert (config.env.options["max_cycles"], config.env.options["alpha"]) == (4, 1.0)
+    assert config.env.id == f"llm_envs/{task}-v0"
+    assert config.model.base == "Qwen/Qwen3-1.7B"
+    assert (len(config.roles), len(config.policies)) == LEVELS[level]
+    bases = {policy.base or config.model.base for policy in config.policies.values()}
+    assert bases == ({"Qwen/Qwen3-1.7B", "Qwen/Qwen3-8B"} if level == "per_model" else {"Qwen/Qwen3-1.7B"})
+    assert config.run.output_dir == f"runs/{task}/{level}"
+
+
+# ---- a file on top of another
+
+
+def test_a_file_says_only_what_differs_from_the_one_that_it_extends(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("extends: sudoku/per_role\nenv: {options: {size: 4}}\nroles: {tool: {max_tokens: 512}}\n")
+    below, config = load_config("sudoku/per_role"), load_config(path, ["optim.steps=7"])
+    assert config.env.options == {**below.env.options, "size": 4}
+    assert config.roles["tool"] == dataclasses.replace(below.roles["tool"], max_tokens=512)
+    assert config.optim == dataclasses.replace(below.optim, steps=7)
+    assert (config.roles["planner"], config.policies) == (below.roles["planner"], below.policies)
+
+
+def test_files_extend_one_another_and_what_stands_above_wins(tmp_path: Path) -> None:
+    (tmp_path / "ground.yaml").write_text(to_yaml(VALID | {"optim": {"steps": 3, "epsilon": 0.1}, "rollout": {"k": 3}}))
+    (tmp_path / "middle.yaml").write_text("extends: ground.yaml\noptim: {steps: 4}\nrollout: null\n")
+    top = tmp_path / "top.yaml"
+    top.write_text("extends: middle.yaml\noptim: {epsilon: 0.3}\nrollout: {k: 5}\n")
+    config = load_config(top)
+    assert (config.optim.steps, config.optim.epsilon, config.rollout.k) == (4, 0.3, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("extends: absent", r"extends='absent': must be a file beside it, or one of code/per_model, "),
+        ("extends: mine.yaml", r"extends='mine.yaml': extends itself"),
+        ("extends: [a]", r"extends=\['a'\]: must be a file beside it"),
+    ],
+)
+def test_what_can_not_be_extended_is_one_line(text: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=reason) as caught:
+        load_config(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_parts_that_are_there_to_be_extended_are_no_configurations() -> None:
+    assert not [name for name in bundled_configs() if "_paper" in name or "_task" in name]
+    with pytest.raises(UsageError, match="config='_paper': must be one of"):
+        load_config("_paper")
 
 
 def test_overrides_win_over_the_file_and_fill_in_what_it_leaves_out(write: Any) -> None:

@@ -97,7 +97,7 @@ def _run(args: argparse.Namespace, overrides: list[str], foreign: list[str]) -> 
 def _configs() -> int:
     for name, title in bundled_configs().items():
         print(f"{name:26} {title}")
-    print(f"\nThey are files below {CONFIGS}; copy one to change it.")
+    print(f"\nThey are files below {CONFIGS}. A file that begins with `extends: <name>` says only what is to differ.")
     return 0
 
 

@@ -1,4 +1,9 @@
-"""Configurations from YAML and the command line: one set of dataclasses, one way in, one way out."""
+"""Configurations from YAML and the command line: one set of dataclasses, one way in, one way out.
+
+A file may begin with `extends: other`, a bundled name or a file beside it, and then says only what differs: sections
+and named entries are merged key by key, any other value takes the place of the one below it. A bundled file whose name
+begins with `_` is there to be extended and is no configuration by itself.
+"""
 
 import dataclasses
 import json
@@ -18,6 +23,7 @@ from at_grpo.yaml_io import parse_yaml, to_yaml
 from llm_envs.core.errors import UsageError, unknown_choice
 
 CONFIGS = Path(__file__).with_name("configs")
+EXTENDS, PART = "extends", "_"
 _WORDS: dict[Any, str] = {
     int: "a whole number",
     float: "a number",
@@ -34,8 +40,12 @@ _ADAPTER = TypeAdapter(TrainConfig)
 
 def bundled_configs() -> dict[str, str]:
     """Name -> first comment line of every configuration that comes with the package, e.g. `plan_path/per_role`."""
-    files = {path.relative_to(CONFIGS).with_suffix("").as_posix(): path for path in sorted(CONFIGS.rglob("*.yaml"))}
+    files = {_name(path): path for path in sorted(CONFIGS.rglob("*.yaml")) if not path.name.startswith(PART)}
     return {name: path.read_text("utf-8").partition("\n")[0].lstrip("# ") for name, path in files.items()}
+
+
+def _name(bundled: Path) -> str:
+    return bundled.relative_to(CONFIGS).with_suffix("").as_posix()
 
 
 def load_config(source: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
@@ -80,10 +90,36 @@ def _read(source: str | Path) -> dict[str, Any]:
         if str(source) not in names:
             raise unknown_choice("config", str(source), names)
         path = CONFIGS / f"{source}.yaml"
-    data = parse_yaml(path.read_text("utf-8"), str(source)) or {}
+    return _read_file(path, ())
+
+
+def _read_file(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
+    """A file on top of what it extends; `above` are the files that lead to it."""
+    data = parse_yaml(path.read_text("utf-8"), str(path)) or {}
     if not isinstance(data, dict):
-        raise UsageError(f"{source}: must hold the sections {', '.join(_keys(TrainConfig))}; it holds {data!r:.60}.")
-    return data
+        raise UsageError(f"{path}: must hold the sections {', '.join(_keys(TrainConfig))}; it holds {data!r:.60}.")
+    below = data.pop(EXTENDS, None)
+    if below is None:
+        return data
+    found = next((one for one in (path.parent / str(below), CONFIGS / f"{below}.yaml") if one.is_file()), None)
+    if found is None:
+        raise UsageError(
+            f"{path}: {EXTENDS}={below!r}: must be a file beside it, or one of {', '.join(bundled_configs())}."
+        )
+    chain = (*above, path.resolve())
+    if found.resolve() in chain:
+        raise UsageError(f"{path}: {EXTENDS}={below!r}: extends itself, by way of {len(chain)} files; remove one.")
+    return _merged(_read_file(found, chain), data)
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Mappings key by key, anything else by what stands above."""
+    both = {name: _merged(below[name], above[name]) for name in above if _are_mappings(below.get(name), above[name])}
+    return {**below, **above, **both}
+
+
+def _are_mappings(*values: Any) -> bool:
+    return all(isinstance(value, dict) for value in values)
 
 
 def _apply(data: dict[str, Any], override: str) -> None:
