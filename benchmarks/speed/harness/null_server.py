@@ -27,22 +27,34 @@ class Shape:
 
     def answer(self) -> bytes:
         """vLLM's answer to a completion request, with all that it says of each token."""
-        choices = [
-            {
-                "index": sibling,
-                "text": "word " * self.tokens,
-                "token_ids": [1000 + sibling] * self.tokens,
-                "logprobs": {
-                    "token_logprobs": [-0.123456789012 - sibling] * self.tokens,
-                    "tokens": [f"token_id:{1000 + sibling}"] * self.tokens,
-                    "text_offset": [0] * self.tokens,
-                    "top_logprobs": [None] * self.tokens,
-                },
-                "finish_reason": "stop",
-            }
-            for sibling in range(self.siblings)
-        ]
-        return json.dumps({"model": served_name("tool", VERSION), "choices": choices}).encode()
+        prompt_ids = list(range(1000, 1000 + self.prompt))
+        answer = {
+            "id": "cmpl-0123456789abcdef0123456789abcdef",
+            "object": "text_completion",
+            "model": served_name("tool", VERSION),
+            "choices": [self._choice(sibling, prompt_ids) for sibling in range(self.siblings)],
+            "usage": {"prompt_tokens": self.prompt, "completion_tokens": self.siblings * self.tokens},
+        }
+        return json.dumps(answer, separators=(",", ":")).encode()
+
+    def _choice(self, sibling: int, prompt_ids: list[int]) -> dict[str, object]:
+        token_ids = [1000 + sibling + place for place in range(self.tokens)]
+        logprobs = [-0.123456789012 - sibling - place / 1000 for place in range(self.tokens)]
+        names = [f"token_id:{token}" for token in token_ids]
+        return {
+            "index": sibling,
+            "text": "word " * self.tokens,
+            "logprobs": {
+                "text_offset": list(range(0, 5 * self.tokens, 5)),
+                "token_logprobs": logprobs,
+                "tokens": names,
+                "top_logprobs": [{name: logprob} for name, logprob in zip(names, logprobs, strict=True)],
+            },
+            "finish_reason": "stop",
+            "stop_reason": None,
+            "token_ids": token_ids,
+            "prompt_token_ids": prompt_ids,
+        }
 
 
 class _Same(asyncio.Protocol):
