@@ -18,7 +18,7 @@ from tests.scale import scaled
 
 pytestmark = pytest.mark.needs("inspect")
 inspect_ai = pytest.importorskip("inspect_ai", reason="the extra `inspect` is not installed")
-INSTANCES, SAMPLES = scaled(fast=3, long=50), 2
+INSTANCES, SAMPLES = scaled(fast=4, long=50), 2
 ORACLE_TOOL = {"tool": "oracle"}
 
 
