@@ -108,7 +108,7 @@ def test_a_file_that_is_cut_or_gone_makes_a_checkpoint_incomplete(
 def test_the_card_of_a_finished_run_leaves_its_last_checkpoint_complete(tmp_path: Path, config: TrainConfig) -> None:
     """PEFT writes a card of its own with the adapters, and the run another one, of another length, at its end."""
     checkpoint = save(tmp_path, 1, config, **{checkpointing.CARD: b"PEFT's"})
-    write_model_card(checkpoint, config, {}, base="a base")
+    write_model_card(checkpoint, config, {})
     check_complete(checkpoint)
 
 

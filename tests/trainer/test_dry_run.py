@@ -65,7 +65,11 @@ def test_the_plan_is_instances_times_cycles_times_agents_times_k() -> None:
     assert (tool.completion_tokens, planner.completion_tokens) == (120 * 5, 60 * 7)
     assert (tool.prompt_tokens, planner.prompt_tokens) == (120 * 50, 60 * 50)
     assert (tool.micro_batches, planner.micro_batches) == (8, 4)
-    assert (plan.optimizer_steps, plan.episodes) == (9, 45)
+    assert (plan.iterations, plan.optimizer_steps, plan.episodes) == (9, 9, 45)
+    divided = dataclasses.replace(CONFIG, optim=dataclasses.replace(CONFIG.optim, mini_batches=2, epochs=3))
+    again = plan_batch(divided, FACTS)
+    assert (again.iterations, again.optimizer_steps, again.episodes) == (9, 54, 45)
+    assert again.roles[0].micro_batches == 3 * tool.micro_batches
 
 
 @pytest.mark.parametrize("grouping", ["turn", "trajectory"])
@@ -77,7 +81,8 @@ def test_a_real_iteration_without_early_ends_has_just_the_planned_size(grouping:
     sampler = ScriptedSampler(lambda policy, prompt, sibling: "0", encoder)
     roles = {role: section.policy for role, section in config.roles.items()}
     params = {role: SamplingParams(max_tokens=section.max_tokens) for role, section in config.roles.items()}
-    recipe = Recipe(sampler, encoder, roles, params, k=4, select=Select.GREEDY, max_prompt_tokens=10_000, seed=0)
+    encoders = dict.fromkeys(roles, encoder)
+    recipe = Recipe(sampler, encoders, roles, params, k=4, select=Select.GREEDY, max_prompt_tokens=10_000, seed=0)
     store = ExperienceStore(config.optim.micro_batch_size)
     store.open(0)
     for index in instance_indices(0, 0, config.rollout.instances):

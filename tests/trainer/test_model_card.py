@@ -1,12 +1,13 @@
 """The card of a finished run: complete, valid, and its code works."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
-from at_grpo.config import TrainConfig
+from at_grpo.config import ModelSection, TrainConfig
 from at_grpo.loading import parse_config
 from at_grpo.model_card import LIBRARIES, write_model_card
 from at_grpo.yaml_io import parse_yaml
@@ -32,7 +33,8 @@ def blocks(card: str, language: str) -> list[str]:
 
 def test_the_card_tells_what_was_trained_and_how_it_came_out(config: TrainConfig, tmp_path: Path) -> None:
     figures = {"success on 200 held-out instances": "81% (75-86%)"}
-    card = write_model_card(tmp_path, config, METRICS, base="Qwen/Qwen3-1.7B", figures=figures).read_text()
+    config = replace(config, model=ModelSection(base="Qwen/Qwen3-1.7B"))
+    card = write_model_card(tmp_path, config, METRICS, figures=figures).read_text()
     _, head, body = card.split("---\n", 2)
     meta = yaml.safe_load(head)
     assert (meta["base_model"], meta["library_name"]) == ("Qwen/Qwen3-1.7B", "peft")
@@ -56,7 +58,8 @@ def test_the_card_s_code_loads_every_adapter_with_plain_peft(
     base_model().save_pretrained(base)
     tokenizer().save_pretrained(base)
     peft_model(config).save_pretrained(result)
-    card = write_model_card(result, config, METRICS, base=str(base)).read_text()
+    config = replace(config, model=ModelSection(base=str(base)))
+    card = write_model_card(result, config, METRICS).read_text()
     assert "base_model" not in card.split("---\n", 2)[1], "no hub has a folder of this machine"
     (program,) = blocks(card, "python")
     monkeypatch.chdir(result)

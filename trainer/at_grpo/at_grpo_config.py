@@ -6,8 +6,8 @@ from trl import GRPOConfig
 from at_grpo.config import TrainConfig
 
 
-def grpo_config(config: TrainConfig) -> GRPOConfig:
-    """TRL's arguments for a run.
+def grpo_config(config: TrainConfig, *, driver: bool = True) -> GRPOConfig:
+    """TRL's arguments for a run; `driver`: whether this process logs, evaluates and saves by itself.
 
     Fixed by the design: one optimizer step an iteration, plain-sum losses, no dropout. The batch sizes are
     placeholders that satisfy TRL's checks; the micro-batches come from the store.
@@ -40,16 +40,16 @@ def grpo_config(config: TrainConfig) -> GRPOConfig:
         bf16=config.model.dtype == "bfloat16",
         fp16=config.model.dtype == "float16",
         use_cpu=not torch.cuda.is_available(),
-        eval_strategy="steps" if run.eval_steps else "no",
+        eval_strategy="steps" if driver and run.eval_steps else "no",
         eval_steps=run.eval_steps or None,
         per_device_eval_batch_size=2,
-        save_strategy="steps",
+        save_strategy="steps" if driver else "no",
         save_steps=run.save_steps,
-        logging_strategy="steps",
+        logging_strategy="steps" if driver else "no",
         logging_steps=run.log_steps,
-        logging_first_step=True,
+        logging_first_step=driver,
         logging_nan_inf_filter=False,  # a NaN loss must be seen
-        report_to=list(run.report_to) or "none",
+        report_to=list(run.report_to) or "none" if driver else "none",
         disable_tqdm=True,
         dataloader_pin_memory=False,
     )

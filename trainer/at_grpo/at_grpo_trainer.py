@@ -6,8 +6,9 @@ whatever the micro-batches.
 """
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -15,15 +16,19 @@ from peft import PeftModel
 from trl import GRPOConfig
 
 from at_grpo.metrics import step_times
+from at_grpo.mini_batches import MiniBatches
 from at_grpo.policies import forward_per_temperature
 from at_grpo.policy_trainer import PolicyTrainer, token_means
-from at_grpo.samples import Iteration, MicroBatch
+from at_grpo.samples import Iteration, MicroBatch, Sample
+from at_grpo.updates.messages import StepReport, add_up
 
 PLAIN_SUMS = ("dapo", "cispo")  # the losses of TRL that are sums over tokens; the others average inside a micro-batch
 
 
 class ATGRPOTrainer(PolicyTrainer):
-    """One base model, one or more LoRA policies on it, one optimizer step an iteration (arXiv 2510.11062, Alg. 1)."""
+    """One base model, one or more LoRA policies on it, one step of transformers' loop an iteration (arXiv 2510.11062,
+    Alg. 1). That is one optimizer step, or with mini-batches and epochs several.
+    """
 
     def __init__(
         self,
@@ -32,6 +37,7 @@ class ATGRPOTrainer(PolicyTrainer):
         args: GRPOConfig,
         temperatures: Mapping[str, float],
         collect: Callable[[int], Iteration],
+        mini_batches: MiniBatches | None = None,
         **kwargs: Any,
     ) -> None:
         """Set up a trainer.
@@ -41,6 +47,7 @@ class ATGRPOTrainer(PolicyTrainer):
             args: from `at_grpo_config.grpo_config`.
             temperatures: role -> sampling temperature, by which the loss divides the logits too.
             collect: number of the iteration -> its micro-batches and metrics.
+            mini_batches: the optimizer steps of an iteration, None for one.
             **kwargs: see `PolicyTrainer`.
 
         Raises:
@@ -57,6 +64,8 @@ class ATGRPOTrainer(PolicyTrainer):
         self._forwards = forward_per_temperature(base, plain_forward, set(temperatures.values()))
         self._temperatures = dict(temperatures)
         self._collect = collect
+        self._mini_batches = mini_batches or MiniBatches()
+        self._busy_s = 0.0  # of this iteration, in forward and backward passes
         self._current: dict[str, torch.Tensor] | None = None
 
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> torch.Tensor:
@@ -66,43 +75,81 @@ class ATGRPOTrainer(PolicyTrainer):
         Returns:
             the sum of the policies' losses, for transformers' log.
         """
-        if self.state.global_step == 0:  # the policies before their first step, which every comparison needs
+        if self.state.global_step == 0 and self.args.save_strategy != "no":  # the start, which every comparison needs
             self._save_checkpoint(self.model, None)
             if self.args.eval_strategy != "no":  # transformers' `eval_on_start` would do it after every resume
                 self.evaluate()
-        started, training = time.perf_counter(), 0.0
+        started, self._busy_s = time.perf_counter(), 0.0
         iteration = self._collect(self.state.global_step)
         model.train()
-        tokens = dict.fromkeys(self.policies, 0)
-        losses = dict.fromkeys(self.policies, 0.0)
-        stats: dict[str, list[tuple[int, dict[str, float]]]] = defaultdict(list)
-        for micro_batch in iteration.micro_batches:  # may wait for rollouts that are still going on
-            taken = time.perf_counter()
-            loss, own = self._backward(model, micro_batch)
-            training += time.perf_counter() - taken
-            tokens[micro_batch.policy] += micro_batch.tokens
-            losses[micro_batch.policy] += loss
-            stats[micro_batch.role].append((micro_batch.tokens, own))
+        reports: list[StepReport] = []
+        for mini_batch in self._optimizer_steps(iteration.micro_batches):
+            if reports:
+                self._step_within()
+            reports.append(self._accumulate(model, mini_batch))
+            self._finish_gradients(reports[-1])
+        everything = self._gather(add_up(reports))
+        norms = [value for key, value in everything.metrics.items() if key.endswith("/grad_norm")]
+        self._norm = torch.linalg.vector_norm(torch.tensor(norms))
+        self._step += 1
+        self.state.num_input_tokens_seen += sum(everything.tokens.values())
+        self.add_metrics(iteration.metrics)
+        self.add_metrics(token_means(everything.stats))
+        self.add_metrics(everything.metrics)
+        self.add_metrics(step_times(iteration.metrics, time.perf_counter() - started, self._busy_s))
+        return torch.tensor(everything.loss, device=self.args.device)
+
+    def _optimizer_steps(self, micro_batches: Iterable[MicroBatch]) -> Iterator[Iterable[MicroBatch]]:
+        """The micro-batches of each optimizer step: all as they come, or those that are dealt out once all are there
+        and have the log-probabilities of the weights before the first step.
+        """
+        if self._mini_batches.single:
+            yield micro_batches
+            return
+        rows = [row for micro_batch in micro_batches for row in self._with_old_logprobs(micro_batch)]
+        yield from self._mini_batches.cut(rows, self.state.global_step)
+
+    def _accumulate(self, model: Any, micro_batches: Iterable[MicroBatch]) -> StepReport:
+        """Add the summed losses of one optimizer step to the gradients."""
+        report = StepReport(dict.fromkeys(self.policies, 0), dict.fromkeys(self.policies, 0.0), {})
+        for micro_batch in micro_batches:  # may wait for rollouts that are still going on
+            with self._training():
+                loss, own = self._backward(model, micro_batch)
+            report.tokens[micro_batch.policy] += micro_batch.tokens
+            report.losses[micro_batch.policy] += loss
+            report.stats.setdefault(micro_batch.role, []).append((micro_batch.tokens, own))
+        return report
+
+    def _step_within(self) -> None:
+        """An optimizer step that is not the iteration's last, which is transformers', as is the schedule's."""
+        self.control = self.callback_handler.on_pre_optimizer_step(self.args, self.state, self.control)
+        self.optimizer.step()
+        self.control = self.callback_handler.on_optimizer_step(self.args, self.state, self.control)
+        self.model.zero_grad()
+
+    @contextmanager
+    def _training(self) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self._busy_s += time.perf_counter() - began
+
+    def _finish_gradients(self, report: StepReport) -> None:
+        """From the sums of this process to each policy's token mean over all ranks, clipped."""
         self.model.set_requires_grad(list(self.policies), True)  # activating an adapter froze the others
-        active = [name for name in self.policies if tokens[name] > 0]
+        if self._ranks is not None:
+            self._ranks.sum(report.tokens, report.losses, self.parameters)
+        active = [name for name in self.policies if report.tokens[name] > 0]
         for name in active:
             for parameter in self.parameters[name]:
                 if parameter.grad is not None:
-                    parameter.grad.div_(tokens[name])
-        self._step += 1
-        self.state.num_input_tokens_seen += sum(tokens.values())
-        self.add_metrics(iteration.metrics)
-        self.add_metrics(token_means(stats))
-        self.add_metrics({f"{name}/loss": losses[name] / tokens[name] for name in active})
-        self.add_metrics(step_times(iteration.metrics, time.perf_counter() - started, training))
-        return torch.tensor(sum(losses[name] / tokens[name] for name in active), device=self.args.device)
+                    parameter.grad.div_(report.tokens[name])
+        report.metrics |= {f"{name}/loss": report.losses[name] / report.tokens[name] for name in active}
+        report.metrics |= {f"{name}/grad_norm": norm for name, norm in self.clip().items()}
+        report.metrics |= {f"{name}/learning_rate": rate for name, rate in self.learning_rates().items()}
 
     def _backward(self, model: Any, micro_batch: MicroBatch) -> tuple[float, dict[str, float]]:
         """Add a micro-batch's summed loss to its policy's gradient; returns the sum and TRL's metrics of it."""
-        if self.model.active_adapter != micro_batch.policy:
-            self.model.set_adapter(micro_batch.policy)
-        inputs: Any = self._prepare_input(micro_batch.tensors(self._tokenizer.pad_token_id))
-        self.model.get_base_model().forward = self._forwards[self._temperatures[micro_batch.role]]
+        inputs = self._activate(micro_batch)
         self.beta = self.policies[micro_batch.policy].beta
         if self.beta != 0.0:
             inputs["ref_per_token_logps"] = self._reference_logps(inputs)
@@ -110,6 +157,22 @@ class ATGRPOTrainer(PolicyTrainer):
             loss = self.compute_loss(model, inputs)
         self.accelerator.backward(loss)
         return loss.item(), {key: values[-1] for key, values in own.items()}
+
+    def _activate(self, micro_batch: MicroBatch) -> Any:
+        """Make the model the micro-batch's policy at its role's temperature; returns the tensors on its device."""
+        if self.model.active_adapter != micro_batch.policy:
+            self.model.set_adapter(micro_batch.policy)
+        self.model.get_base_model().forward = self._forwards[self._temperatures[micro_batch.role]]
+        return self._prepare_input(micro_batch.tensors(self._tokenizer.pad_token_id))
+
+    def _with_old_logprobs(self, micro_batch: MicroBatch) -> list[Sample]:
+        """The rows with the log-probabilities that the policy, as it is now, gives them."""
+        with self._training(), self.compute_loss_context_manager():
+            logps_B_T = self._logps(self._activate(micro_batch)).tolist()
+        return [
+            replace(row, old_logprobs=tuple(logps[: len(row.completion_ids)]))
+            for row, logps in zip(micro_batch.samples, logps_B_T, strict=True)
+        ]
 
     def _compute_loss(self, model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """TRL's loss as a plain sum over tokens, the normaliser being 1."""
@@ -122,27 +185,39 @@ class ATGRPOTrainer(PolicyTrainer):
             self._current = None
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
-        """TRL's, which also gives the correction for the sampler's numerics: the ratio of this forward to the sampler's
-        log-probabilities, truncated, by token. Old and current policy are one here, so no second forward is needed.
+        """TRL's, which also gives the correction for what sampled: the ratio of the policy before the version's first
+        optimizer step to the sampler, by token, truncated. It is 1 but for numerics where the sampler had the same
+        weights. With one step that policy is this very forward, so no second one is needed.
         """
         result = super()._get_per_token_logps_and_entropies(*args, **kwargs)
         if self._current is not None and self.use_vllm:
-            gap_B_T = (result[0].detach() - self._current["sampling_per_token_logps"]) * self._current[
-                "completion_mask"
-            ]
-            ratio_B_T = gap_B_T.exp().clamp(max=self.vllm_importance_sampling_clip_max)
-            self._current["importance_sampling_ratio"] = ratio_B_T
-            self._metrics["train"]["sampler_gap_max"].append(gap_B_T.abs().max().item())
-            self._metrics["train"]["importance_ratio_max"].append(gap_B_T.max().exp().item())
+            old_B_T = self._current.get("old_per_token_logps", result[0].detach())
+            mask_B_T = self._current["completion_mask"]
+            gap_B_T = (old_B_T - self._current["sampling_per_token_logps"]) * mask_B_T
+            self._current["importance_sampling_ratio"] = gap_B_T.exp().clamp(max=self.vllm_importance_sampling_clip_max)
+            self._tell_ratio(gap_B_T[mask_B_T.bool()])
         return result
 
-    @torch.no_grad()
+    def _tell_ratio(self, gap_N: torch.Tensor) -> None:
+        """Metrics of the correction before it is truncated: logarithms of ratios, a token each."""
+        ratio_N, own = gap_N.exp(), self._metrics["train"]
+        own["sampler_gap_max"].append(gap_N.abs().max().item())
+        own["importance_ratio_min"].append(ratio_N.min().item())
+        own["importance_ratio_mean"].append(ratio_N.mean().item())
+        own["importance_ratio_max"].append(ratio_N.max().item())
+        own["importance_capped"].append((ratio_N > self.vllm_importance_sampling_clip_max).float().mean().item())
+
     def _reference_logps(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """Log-probabilities of the policy's own start, which is the base: fresh adapters have B = 0."""
+        with self.model.disable_adapter():
+            return self._logps(inputs)
+
+    @torch.no_grad()
+    def _logps(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        """Log-probabilities of the completions (B, T) by the model as it is, apart from any loss."""
         ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
         mask = torch.cat([inputs["prompt_mask"], inputs["completion_mask"]], dim=1)
-        with self.model.disable_adapter():
-            logps_B_T, _, _ = super()._get_per_token_logps_and_entropies(
-                self.model, ids, mask, inputs["completion_ids"].size(1)
-            )
+        logps_B_T, _, _ = super()._get_per_token_logps_and_entropies(
+            self.model, ids, mask, inputs["completion_ids"].size(1)
+        )
         return cast("torch.Tensor", logps_B_T)

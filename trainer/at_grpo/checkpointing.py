@@ -20,6 +20,7 @@ from typing import Any
 from at_grpo.choices import Scheduler
 from at_grpo.config import TrainConfig
 from at_grpo.loading import dump_config, parse_config
+from at_grpo.pools import pools_of
 from at_grpo.yaml_io import parse_yaml
 from llm_envs.core.errors import UsageError
 
@@ -32,7 +33,7 @@ PREFIX = "checkpoint-"
 WORKERS = "update-workers"  # beside the policies: the parts of workers other than the driver's; no policy is called so
 CARD = "README.md"  # for people, and written anew when the run is over: no checkpoint is incomplete for that
 RESUMABLE = ("optimizer.pt", "scheduler.pt", "trainer_state.json")
-# What a resumed run may change: where it reports, how often it looks, how long it goes on.
+# What a resumed run may change: where it runs and reports, how often it looks, how long it goes on.
 MAY_DIFFER = frozenset(
     {
         "inference.gpus",
@@ -46,6 +47,7 @@ MAY_DIFFER = frozenset(
         "inference.timeout_s",
         "inference.urls",
         "optim.steps",
+        "pools",
         "rollout.max_in_flight",
         "rollout.stall_s",
         "run.output_dir",
@@ -58,6 +60,7 @@ MAY_DIFFER = frozenset(
         "run.keep_checkpoints",
         "roles.*.player.api_key_env",
         "roles.*.player.url",
+        "update",
     }
 )
 
@@ -238,11 +241,19 @@ def check_same_config(checkpoint: Path, config: TrainConfig) -> None:
     lines = [
         f"{key}: {_show(theirs, key)} in the checkpoint, {_show(ours, key)} now" for key in keys if not _may_differ(key)
     ]
+    before, now = (_workers(one) for one in (read_config(checkpoint), config))
+    if before != now and not lines:
+        lines = [f"pools: policies trained together are {before} in the checkpoint, {now} now"]
     if lines:
         raise UsageError(
             f"resume={str(checkpoint)!r}: is of another configuration; take its values, or start a new run.\n  "
             + "\n  ".join(lines)
         )
+
+
+def _workers(config: TrainConfig) -> list[list[str]]:
+    """Which policies have their optimizer in common."""
+    return [list(pool.policies) for pool in pools_of(config)]
 
 
 def check_unused(run_dir: Path) -> None:

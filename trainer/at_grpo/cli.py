@@ -17,7 +17,7 @@ from at_grpo.inference.base import SamplerError
 from at_grpo.loading import CONFIGS, bundled_configs, load_config
 from at_grpo.placement import place, visible_gpus
 from at_grpo.rollouts.limits import RolloutError
-from at_grpo.stopping import InterruptedRun
+from at_grpo.stopping import InterruptedRun, WorkerError
 from at_grpo.storage import StorageError, telling_when_full
 from llm_envs.commands.output import leaving_with_the_reader
 from llm_envs.core.errors import UsageError
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SandboxError as error:
         print(f"at-grpo: the sandbox failed: {error}", file=sys.stderr)
         return FAILURE
-    except (RolloutError, SamplerError, StorageError) as error:
+    except (RolloutError, SamplerError, StorageError, WorkerError) as error:
         print(f"at-grpo: {error}", file=sys.stderr)
         return FAILURE
     except InterruptedRun as stop:
@@ -76,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
         help="go on from a checkpoint folder, by default from the latest one in run.output_dir",
     )
     train.add_argument("--dry-run", action="store_true", help="print batch arithmetic and memory, train nothing")
+    train.add_argument(
+        "--memory", type=float, metavar="GIB", help="with --dry-run: what a GPU has; a plan that needs more is refused"
+    )
     train.add_argument("overrides", nargs="*", metavar="section.key=value", help="values that win over the file's")
     commands.add_parser("configs", help="list the configurations that come with the package")
     serve.add_arguments(commands.add_parser("serve", help=serve.HELP, description=serve.HELP))
@@ -109,12 +112,12 @@ def _train(args: argparse.Namespace, overrides: list[str]) -> int:
     if args.dry_run:
         from at_grpo.dry_run import dry_run
 
-        dry_run(config, Console())
+        dry_run(config, Console(), None if args.memory is None else int(args.memory * 2**30))
         return 0
     from at_grpo.versions import check_trackers, check_versions
 
     check_versions()
-    place(config.inference, visible_gpus()).confine()  # now: libraries that look for CUDA fix what this process sees
+    place(config, visible_gpus()).confine()  # now: libraries that look for CUDA fix what this process sees
     check_trackers(config.run.report_to)
     if checkpoint is None:
         check_unused(Path(config.run.output_dir))

@@ -173,8 +173,10 @@ class InferenceSection:
     """Who generates the replies.
 
     Attributes:
-        backend: `transformers` (in this process, taking turns with training) or `vllm` (servers).
+        backend: `transformers` (in this process, taking turns with training), `vllm` (servers), or `openai` (running
+            servers of any make, refused where they do not give what training needs).
         urls: servers that run already, `http://host:port` or `unix:/path`; empty to start some.
+        api_key_env: environment variable with the key of the servers in `urls`, empty for none.
         servers: how many vLLM servers to start, each with a copy of the base model.
         gpus: the devices that they share evenly, counted among the visible ones; the trainer takes the first of the
             others. Empty for one each beside the trainer's, or the trainer's own where there are too few, or the CPU.
@@ -191,6 +193,7 @@ class InferenceSection:
 
     backend: str = "transformers"
     urls: tuple[str, ...] = ()
+    api_key_env: str = ""
     servers: int = 1
     gpus: tuple[int, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
@@ -237,7 +240,7 @@ class PoolSection:
 
 @dataclass(frozen=True, slots=True)
 class OptimSection:
-    """One optimizer step per iteration.
+    """One optimizer step an iteration, or `mini_batches` x `epochs` of them.
 
     Attributes:
         steps: iterations.
@@ -247,9 +250,13 @@ class OptimSection:
         scale_rewards: `group` divides advantages by the group's std, `none` does not.
         advantage_factor: multiplies every advantage.
         micro_batch_size: rows a forward pass.
+        mini_batches: optimizer steps into which each policy's rows of an iteration are divided. With 1 (and one epoch)
+            training is strictly on-policy and goes on while the rollouts do; with more it begins when all are there.
+        epochs: passes over the rows of an iteration.
         loss_type: `dapo` or `cispo` (the ones that are plain sums over tokens).
         epsilon: clip range of the ratio.
-        importance_cap: cap of the per-token correction for the sampler's numerics, 0 = no correction.
+        importance_cap: cap of the correction for what sampled (its numerics; with `rollout.staleness` also its older
+            weights), 0 = no correction. It is by token only: over a sequence, ratios would grow with its length.
     """
 
     steps: int = 100
@@ -263,6 +270,8 @@ class OptimSection:
     scale_rewards: str = "group"
     advantage_factor: float = 1.0
     micro_batch_size: int = 16
+    mini_batches: int = 1
+    epochs: int = 1
     loss_type: str = "dapo"
     epsilon: float = 0.2
     importance_cap: float = 2.0

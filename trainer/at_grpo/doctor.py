@@ -13,13 +13,14 @@ from pathlib import Path
 import llm_envs
 from at_grpo import versions
 from at_grpo.choices import Backend
-from at_grpo.config import TrainConfig
+from at_grpo.config import PolicySection, TrainConfig
 from at_grpo.inference.base import SamplerError
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.installed import HOW, TESTED, installed_vllm
 from at_grpo.loading import load_config
 from at_grpo.memory import plan_memory, show_bytes
 from at_grpo.placement import place, visible_gpus
+from at_grpo.pools import base_of, pools_of
 from llm_envs.commands.doctor import Finding, run_a_program
 from llm_envs.commands.output import print_table
 from llm_envs.core.errors import UsageError
@@ -119,9 +120,13 @@ def _disk(folder: Path) -> Finding:
 
 
 def _base_model(config: TrainConfig) -> str:
-    memory = plan_memory(config)
-    named = config.model.base or "made by model.warm_start"
-    return f"{named}: {memory.base_parameters:,} parameters, {show_bytes(memory.base)}"
+    found = []
+    for pool in pools_of(config):
+        memory = plan_memory(config, pool)
+        made = config.model.warm_start is not None and pool.base == base_of(config, PolicySection())
+        named = "made by model.warm_start" if made else pool.base
+        found.append(f"{named}: {memory.base_parameters:,} parameters, {show_bytes(memory.base)}")
+    return "; ".join(found)
 
 
 def _server(url: str) -> str:
@@ -130,8 +135,9 @@ def _server(url: str) -> str:
 
 
 def _placement(config: TrainConfig) -> str:
-    placement = place(config.inference, visible_gpus())
+    placement = place(config, visible_gpus())
     if placement.trainer is None:
         return "everything on the CPU"
-    servers = "; ".join(f"server {number} on {', '.join(gpus)}" for number, gpus in enumerate(placement.servers))
-    return "; ".join(filter(None, [f"trainer on GPU {placement.trainer}", servers]))
+    trainers = [gpu for pool in placement.pools for gpu in pool.ranks if gpu]
+    servers = [f"server {number} on {', '.join(gpus)}" for number, gpus in enumerate(placement.servers)]
+    return "; ".join([f"trainer on GPU {', '.join(trainers)}", *servers])

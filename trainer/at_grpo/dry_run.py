@@ -8,20 +8,50 @@ from rich.table import Table
 
 from at_grpo.batch_plan import BatchPlan, plan_batch
 from at_grpo.config import TrainConfig, describe_player
+from at_grpo.dry_run_processes import check_size, process_lines, processes
 from at_grpo.dry_run_servers import server_lines
 from at_grpo.env_facts import inspect_env
 from at_grpo.memory import MemoryPlan, plan_memory, show_bytes
+from at_grpo.placement import Placement, named_gpus, place, visible_gpus
+from at_grpo.pools import pools_of
 
 
-def dry_run(config: TrainConfig, console: Console) -> None:
-    """Print the batch arithmetic and the memory estimate of a checked configuration."""
+def dry_run(config: TrainConfig, console: Console, size: int | None = None) -> None:
+    """Print the batch arithmetic and the memory estimate of a checked configuration.
+
+    Args:
+        config: of the run.
+        console: where to.
+        size: bytes of a GPU, or of the machine where there is none; None for whatever this one has.
+
+    Raises:
+        UsageError: a plan that needs more than `size`, or than this machine's GPUs have.
+    """
     batch = plan_batch(config, inspect_env(config.env))
     console.print(_batch_table(batch))
-    for line in _batch_lines(batch, config):
-        console.print(line, soft_wrap=True, highlight=False)
-    memory = plan_memory(config)
-    for line in [*_memory_lines(memory), *server_lines(config, memory)]:
+    pools, (placement, note) = pools_of(config), _placement(config)
+    memories = [plan_memory(config, pool) for pool in pools]
+    lines = [*_batch_lines(batch, config), *note]
+    for number, (pool, memory) in enumerate(zip(pools, memories, strict=True)):
+        lines += [*([f"Pool {', '.join(pool.policies)}, on {pool.base}:"] if len(pools) > 1 else [])]
+        lines += [*_memory_lines(memory), *server_lines(config, pool, memory, number, placement), ""]
+    planned = list(processes(config, pools, memories, placement))
+    lines += process_lines(planned) if len(planned) > 1 else []
+    for line in lines:
         console.print(line, soft_wrap=True, highlight=False, markup=False)
+    known = _gpu_memory() if size is None and not note else size
+    if known is not None:
+        check_size(planned, known)
+
+
+def _placement(config: TrainConfig) -> tuple[Placement, list[str]]:
+    """Where everything would run; without the GPUs that are named, as if they were there, and a line that says so."""
+    visible = visible_gpus()
+    needed = max((gpu + 1 for gpus in named_gpus(config).values() for gpu in gpus), default=0)
+    if needed <= len(visible):
+        return place(config, visible), []
+    note = f"This machine shows {len(visible)} GPUs; the configuration names {needed}."
+    return place(config, tuple(map(str, range(needed)))), [note]
 
 
 def _batch_table(batch: BatchPlan) -> Table:
@@ -49,7 +79,8 @@ def _batch_lines(batch: BatchPlan, config: TrainConfig) -> list[str]:
     return [
         f"{batch.samples:,} samples an iteration, fewer where episodes end early; groups by {config.rollout.grouping}.",
         f"Tokens an iteration at most: {replies:,} sampled and trained on, {prompts:,} of prompts.",
-        f"{batch.optimizer_steps:,} iterations = optimizer steps, {batch.episodes:,} instances, none of them twice.",
+        f"{batch.iterations:,} iterations with {batch.optimizer_steps:,} optimizer steps, {batch.episodes:,} instances, "
+        "none of them twice.",
         *(f"{role} is not trained: {describe_player(player)} plays it." for role, player in config.frozen.items()),
         "",
     ]
@@ -76,3 +107,11 @@ def _device() -> str:
         return f"runs on {device.name} with {show_bytes(device.total_memory)}"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return f"runs on the CPU (no CUDA device) with {show_bytes(memory)} of memory"
+
+
+def _gpu_memory() -> int | None:
+    """Bytes of the smallest visible GPU; None where there is none."""
+    import torch
+
+    gpus = [torch.cuda.get_device_properties(number) for number in range(torch.cuda.device_count())]
+    return min((gpu.total_memory for gpu in gpus), default=None)

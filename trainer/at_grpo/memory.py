@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from at_grpo.choices import Backend, Dtype
-from at_grpo.config import ModelSection, PolicySection, TrainConfig, WarmStartSection
+from at_grpo.config import PolicySection, TrainConfig, WarmStartSection
 from at_grpo.inference.plan import lora_bound
+from at_grpo.pools import Pool, base_of
 from llm_envs.core.errors import UsageError
 
 ADAPTER_BYTES = 16  # float32: the weight, its gradient, and AdamW's two moments
@@ -20,7 +21,8 @@ ALL_LINEAR = "all-linear"
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """Bytes by purpose. Activations, logits and cache are upper bounds: prompts and replies at their limits.
+    """Bytes by purpose, of a process that trains a pool. Activations, logits and cache are upper bounds: prompts and
+    replies at their limits.
 
     Attributes:
         base_parameters: of the frozen base model.
@@ -29,6 +31,7 @@ class MemoryPlan:
         adapters: their weights, gradients and AdamW moments.
         activations, logits: of one micro-batch.
         cache: keys and values of the replies that are sampled together.
+        reply: of one of them.
         slot: an adapter on a server, at the largest rank that it serves and in the base's number format.
         served: whether servers sample, so that the cache is not the trainer's.
     """
@@ -40,6 +43,7 @@ class MemoryPlan:
     activations: int
     logits: int
     cache: int
+    reply: int
     slot: int
     served: bool
 
@@ -49,22 +53,23 @@ class MemoryPlan:
         return self.base + self.adapters + max(self.activations + self.logits, 0 if self.served else self.cache)
 
 
-def plan_memory(config: TrainConfig) -> MemoryPlan:
-    """The estimate for a checked configuration.
+def plan_memory(config: TrainConfig, pool: Pool) -> MemoryPlan:
+    """The estimate for a pool of a checked configuration.
 
     Raises:
         UsageError: a base model whose configuration can't be found.
     """
-    skeleton = _skeleton(config.model)
+    skeleton = _skeleton(config, pool)
     shape = skeleton.config
     size = Dtype(config.model.dtype).bytes
-    replies = max(role.max_tokens for role in config.trained.values())
+    replies = max(role.max_tokens for role in pool.roles.values())
     tokens = config.rollout.max_prompt_tokens + replies
     rows = config.optim.micro_batch_size
     together = config.rollout.instances * config.rollout.k
     head_size = getattr(shape, "head_dim", None) or shape.hidden_size // shape.num_attention_heads
+    reply = tokens * shape.num_hidden_layers * 2 * shape.num_key_value_heads * head_size * size
     base = sum(parameter.numel() for parameter in skeleton.parameters())
-    adapters = {name: adapter_parameters(skeleton, section) for name, section in config.policies.items()}
+    adapters = {name: adapter_parameters(skeleton, section) for name, section in pool.policies.items()}
     return MemoryPlan(
         base_parameters=base,
         adapter_parameters=adapters,
@@ -72,8 +77,9 @@ def plan_memory(config: TrainConfig) -> MemoryPlan:
         adapters=sum(adapters.values()) * ADAPTER_BYTES,
         activations=rows * tokens * shape.num_hidden_layers * shape.hidden_size * ACTIVATIONS_PER_UNIT * size,
         logits=rows * replies * shape.vocab_size * LOGIT_COPIES * 4,
-        cache=together * tokens * shape.num_hidden_layers * 2 * shape.num_key_value_heads * head_size * size,
-        slot=adapter_parameters(skeleton, PolicySection(rank=lora_bound(config.policies.values()))) * size,
+        cache=together * reply,
+        reply=reply,
+        slot=adapter_parameters(skeleton, PolicySection(rank=lora_bound(pool.policies.values()))) * size,
         served=config.inference.backend == Backend.VLLM,
     )
 
@@ -100,18 +106,18 @@ def adapter_parameters(model: Any, section: PolicySection) -> int:
     )
 
 
-def _skeleton(section: ModelSection) -> Any:
+def _skeleton(config: TrainConfig, pool: Pool) -> Any:
     """The base model without weights: on the meta device, tensors have a shape and no memory."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    if section.warm_start is not None:
-        return _tiny_skeleton(section.warm_start)
+    if config.model.warm_start is not None and pool.base == base_of(config, PolicySection()):
+        return _tiny_skeleton(config.model.warm_start)
     try:
-        shape = AutoConfig.from_pretrained(section.base)
+        shape = AutoConfig.from_pretrained(pool.base)
     except (OSError, ValueError) as error:  # ValueError: a config.json of no known model
         raise UsageError(
-            f"model.base={section.base!r}: no model can be loaded from there ({str(error).strip().splitlines()[0]}); "
+            f"model.base={pool.base!r}: no model can be loaded from there ({str(error).strip().splitlines()[0]}); "
             "name a local folder, or check the spelling."
         ) from error
     with torch.device("meta"):

@@ -1,5 +1,6 @@
 """`README.md` of a run's result: what was trained on what, how it came out, and how to load it without this package."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +11,7 @@ from at_grpo.checkpointing import CARD, write_atomically
 from at_grpo.config import TrainConfig, describe_player
 from at_grpo.loading import dump_config
 from at_grpo.metrics import roles_of
+from at_grpo.pools import base_of
 
 LIBRARIES = ("llm-envs", "torch", "transformers", "trl", "peft", "accelerate", "datasets")
 CITATION = """\
@@ -26,7 +28,6 @@ def write_model_card(
     config: TrainConfig,
     metrics: Mapping[str, float],
     *,
-    base: str,
     figures: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the card beside the adapters.
@@ -35,25 +36,27 @@ def write_model_card(
         folder: holds a folder with an adapter for each policy.
         config: of the run.
         metrics: the last iteration's, as in `metrics.jsonl`.
-        base: name or folder of the base model, as `from_pretrained` takes it.
         figures: further results by name, e.g. success on the test split with its interval.
 
     Returns:
         The card's path.
     """
+    bases = list(dict.fromkeys(base_of(config, section) for section in config.policies.values()))
+    on_the_hub = [base for base in bases if not Path(base).exists()]  # which knows no local folder
     data = ModelCardData(
-        base_model=None if Path(base).exists() else base,  # the hub knows no local folder
+        base_model=on_the_hub[0] if len(on_the_hub) == 1 else on_the_hub or None,
         library_name="peft",
         tags=["at-grpo", "grpo", "lora", "multi-agent", "reinforcement-learning"],
         pipeline_tag="text-generation",
     )
+    named = ", ".join(f"`{base}`" for base in bases)
     parts = [
         f"---\n{data.to_yaml()}\n---",
         f"# {folder.name}: {', '.join(config.policies)}",
-        f"LoRA adapters on `{base}`, trained by AT-GRPO (arXiv 2510.11062) on `{config.env.id}`.",
+        f"LoRA adapters on {named}, trained by AT-GRPO (arXiv 2510.11062) on `{config.env.id}`.",
         _roles(config),
         _results(metrics, figures or {}),
-        _loading(config, base),
+        _loading(config),
         f"## Configuration\n\n```yaml\n{dump_config(config)}```",
         "## Versions\n\n" + "\n".join(f"- {name} {version(name)}" for name in LIBRARIES),
         f"## Citation\n\n```bibtex\n{CITATION}\n```",
@@ -83,16 +86,18 @@ def _results(metrics: Mapping[str, float], figures: Mapping[str, str]) -> str:
     return "\n".join(rows)
 
 
-def _loading(config: TrainConfig, base: str) -> str:
-    first, *others = config.policies
-    lines = [
-        "from peft import PeftModel",
-        "from transformers import AutoModelForCausalLM, AutoTokenizer",
-        "",
-        f'tokenizer = AutoTokenizer.from_pretrained("{base}")',
-        f'model = AutoModelForCausalLM.from_pretrained("{base}", dtype="{config.model.dtype}")',
-        f'model = PeftModel.from_pretrained(model, "{first}", adapter_name="{first}")',
-        *(f'model.load_adapter("{name}", adapter_name="{name}")' for name in others),
-        f'model.set_adapter("{first}")  # whose turn it is',
-    ]
+def _loading(config: TrainConfig) -> str:
+    lines = ["from peft import PeftModel", "from transformers import AutoModelForCausalLM, AutoTokenizer"]
+    members: dict[str, list[str]] = defaultdict(list)
+    for name, section in config.policies.items():
+        members[base_of(config, section)].append(name)
+    for base, (first, *others) in members.items():
+        lines += [
+            "",
+            f'tokenizer = AutoTokenizer.from_pretrained("{base}")',
+            f'model = AutoModelForCausalLM.from_pretrained("{base}", dtype="{config.model.dtype}")',
+            f'model = PeftModel.from_pretrained(model, "{first}", adapter_name="{first}")',
+            *(f'model.load_adapter("{name}", adapter_name="{name}")' for name in others),
+            f'model.set_adapter("{first}")  # whose turn it is',
+        ]
     return "## Use\n\nFrom this folder, with plain PEFT:\n\n```python\n" + "\n".join(lines) + "\n```"

@@ -17,8 +17,16 @@ from peft import PeftModel
 from transformers import PreTrainedTokenizerBase, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
+from at_grpo.checkpointing import adapters_of
 from at_grpo.config import PolicySection
 from at_grpo.policies import policy_parameters
+from at_grpo.updates.messages import StepReport
+from at_grpo.updates.ranks import Ranks
+
+
+def _alone(report: StepReport) -> StepReport:
+    """No other process has anything to tell."""
+    return report
 
 
 class PolicyTrainer(GRPOTrainer):
@@ -44,6 +52,8 @@ class PolicyTrainer(GRPOTrainer):
         policies: Mapping[str, PolicySection],
         assess: Callable[[int], dict[str, float]] | None = None,
         commit: Callable[[Path], AbstractContextManager[object]] = nullcontext,
+        gather: Callable[[StepReport], StepReport] = _alone,
+        ranks: Ranks | None = None,
         processing_class: PreTrainedTokenizerBase,
         callbacks: list[TrainerCallback] | None = None,
     ) -> None:
@@ -56,12 +66,17 @@ class PolicyTrainer(GRPOTrainer):
             assess: number of the next iteration -> plays the evaluation episodes; returns metrics without the `eval_`
                 prefix.
             commit: opened around the writing of a checkpoint folder; what makes it whole or not there.
+            gather: what this process has done in an iteration -> what all have.
+            ranks: the processes that train these policies with this one, None for no other.
             processing_class: the tokenizer.
             callbacks: of transformers.
         """
         self.policies = dict(policies)
         self._assess = assess
         self._commit = commit
+        self._gather = gather
+        self._ranks = ranks
+        self._norm = torch.tensor(0.0)
         super().__init__(
             model=model,
             args=args,
@@ -83,16 +98,27 @@ class PolicyTrainer(GRPOTrainer):
         self.model.set_requires_grad(list(self.policies), True)
         if self.optimizer is None:
             optimizer_class, kwargs = self.get_optimizer_cls_and_kwargs(self.args, self.model)
-            decay = self.args.weight_decay
             groups = [
-                {"params": self.parameters[name], "weight_decay": decay, "policy": name} for name in self.policies
+                {
+                    "params": self.parameters[name],
+                    "weight_decay": self.args.weight_decay,
+                    "lr": section.learning_rate or self.args.learning_rate,
+                    "policy": name,
+                }
+                for name, section in self.policies.items()
             ]
             self.optimizer = optimizer_class(groups, **kwargs)
         return cast("torch.optim.Optimizer", self.optimizer)
 
-    def _clip_grad_norm(self, model: Any) -> torch.Tensor:
-        """Clip each policy by itself: one policy's spike must not shrink another's step. Returns the joint norm."""
-        norms = []
+    def _prepare_for_training(self, *args: Any, **kwargs: Any) -> Any:
+        prepared = super()._prepare_for_training(*args, **kwargs)  # type: ignore[no-untyped-call]
+        if self._ranks is not None:
+            self._ranks.agree(self.parameters)
+        return prepared
+
+    def clip(self) -> dict[str, float]:
+        """Clip each policy by itself: one policy's spike must not shrink another's step. Returns the norms before."""
+        norms = {}
         for name, parameters in self.parameters.items():
             present = [parameter for parameter in parameters if parameter.grad is not None]
             if present:
@@ -102,9 +128,16 @@ class PolicyTrainer(GRPOTrainer):
                         f"step {self.state.global_step}: the gradient of policy {name!r} is not finite, so no step was "
                         "taken. Lower optim.learning_rate, or set model.dtype to float32 or bfloat16."
                     )
-                self.add_metrics({f"{name}/grad_norm": norm.item()})
-                norms.append(norm)
-        return torch.linalg.vector_norm(torch.stack(norms)) if norms else torch.tensor(0.0)
+                norms[name] = norm.item()
+        return norms
+
+    def _clip_grad_norm(self, model: Any) -> torch.Tensor:
+        """The joint norm, for transformers' log: `clip` has done the rest."""
+        return self._norm
+
+    def learning_rates(self) -> dict[str, float]:
+        """Policy -> learning rate of the step that comes; transformers logs only the first policy's."""
+        return {group["policy"]: group["lr"] for group in self.optimizer.param_groups}
 
     # ---- logs and evaluation
 
@@ -140,12 +173,18 @@ class PolicyTrainer(GRPOTrainer):
         with self._commit(Path(str(self.args.output_dir)) / f"checkpoint-{self.state.global_step}"):
             super()._save_checkpoint(model, trial)  # type: ignore[no-untyped-call]
 
+    def save_under(self, folder: Path) -> Path:
+        """Write a checkpoint below a folder other than the run's; returns where it is."""
+        self.args.output_dir = str(folder)
+        self._save_checkpoint(self.model, None)
+        return folder / f"checkpoint-{self.state.global_step}"
+
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         """Written once at the end by `model_card`, not with every checkpoint."""
 
     def _load_from_checkpoint(self, checkpoint: str, model: Any = None) -> None:
         for name in self.policies:
-            self.model.load_adapter(str(Path(checkpoint) / name), name, is_trainable=True)
+            self.model.load_adapter(str(adapters_of(Path(checkpoint)) / name), name, is_trainable=True)
         self.model.set_adapter(next(iter(self.policies)))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:

@@ -57,7 +57,7 @@ class RunReport:
         if self._stop.requested and unfinished and checkpoint is not None:
             raise InterruptedRun(checkpoint)
 
-    def finish(self, totals: Mapping[str, int], base: str, seconds: Mapping[str, float]) -> None:
+    def finish(self, totals: Mapping[str, int], seconds: Mapping[str, float]) -> None:
         """The run is complete: `training.json` with its counts, and a model card beside the newest adapters."""
         report = {
             "samples": {role: totals.get(f"samples/{role}", 0) for role in self._config.trained},
@@ -71,4 +71,4 @@ class RunReport:
         checkpoint = latest_checkpoint(self._folder)
         if checkpoint is not None:
             latest = {key: value for entry in read_metrics(self._metrics.path) for key, value in entry.items()}
-            write_model_card(checkpoint, self._config, latest, base=base)
+            write_model_card(checkpoint, self._config, latest)

@@ -22,6 +22,7 @@ from at_grpo.inference.server import POLL_S, end, launch
 from at_grpo.inference.vitals import Health, health
 from at_grpo.loading import load_config
 from at_grpo.placement import visible_gpus
+from at_grpo.pools import pools_of
 from llm_envs.core.errors import UsageError
 
 logger = logging.getLogger(__name__)
@@ -116,20 +117,29 @@ def plan_of(args: argparse.Namespace, overrides: Sequence[str], options: Sequenc
 
 
 def _plan_of_config(config: TrainConfig) -> ServerPlan:
-    made = Path(config.run.output_dir) / "base"
+    pools = pools_of(config)
+    if len(pools) > 1:
+        bases = ", ".join(f"{pool.base} for {', '.join(pool.policies)}" for pool in pools)
+        raise UsageError(
+            f"--config: has {len(pools)} pools, and a server has one base model ({bases}); start one for each by "
+            "--model."
+        )
+    (pool,) = pools
+    made = Path(pool.base)
     if config.model.warm_start and not made.is_dir():
         raise UsageError(
             f"model.warm_start: the base is made when a run starts, and {made} is not there yet; serve a finished one "
             "by --model DIR."
         )
     return ServerPlan(
-        model=str(made) if config.model.warm_start else config.model.base,
+        model=pool.base,
         dtype=config.model.dtype,
-        max_model_len=longest(config),
-        policies=len(config.policies),
-        max_rank=lora_bound(config.policies.values()),
+        max_model_len=longest(config, pool),
+        policies=len(pool.policies),
+        max_rank=lora_bound(pool.policies.values()),
         python=config.inference.python or sys.executable,
         options=config.inference.options,
+        staleness=config.rollout.staleness,
     )
 
 

@@ -9,3 +9,7 @@ class InterruptedRun(KeyboardInterrupt):  # it is one: callers that know only Ke
     def __init__(self, checkpoint: Path) -> None:
         super().__init__(f"stopped; {checkpoint} is complete")
         self.checkpoint = checkpoint
+
+
+class WorkerError(RuntimeError):
+    """A process that trains is lost, or has failed. What was done since the last checkpoint is not used."""

@@ -57,7 +57,7 @@ def make_engine(sampler: Sampler, in_flight: int) -> RolloutEngine:
     """An engine that plays so many instances at once."""
     recipe = Recipe(
         sampler=sampler,
-        encoder=encoder(),
+        encoders=dict.fromkeys(ROLES, encoder()),
         policies={role: role for role in ROLES},
         params=dict.fromkeys(ROLES, SamplingParams(max_tokens=16)),
         k=K,

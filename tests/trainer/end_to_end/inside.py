@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import logging
+import multiprocessing
 import os
 import resource
 import sys
@@ -31,6 +32,7 @@ from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.merged import MergedPolicies
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.rollouts.engine import RolloutEngine
+from at_grpo.updates import remote
 from llm_envs.episode import Episode
 from llm_envs.sandbox import registry
 from tests.trainer.end_to_end import flat_env
@@ -72,6 +74,7 @@ def begin(folder: Path) -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     disable_progress_bar()
     torch.set_num_threads(1)  # one thread adds numbers in one order
+    remote.CONTEXT = multiprocessing.get_context("fork")  # importing TRL anew takes longer than a run
     tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which a killed process leaves behind
     flat_env.register_once()
     _record_names(folder)

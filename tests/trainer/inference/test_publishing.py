@@ -19,6 +19,7 @@ from at_grpo.config import PolicySection
 from at_grpo.inference.base import SamplerError
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.publishing import WEIGHTS, AdapterPublisher
+from at_grpo.inference.weights import LocalWeights
 from at_grpo.policies import build_policies
 from tests.trainer.inference.http_server import serving
 
@@ -62,12 +63,15 @@ def model(tiny_model: Qwen3ForCausalLM) -> PeftModel:
 
 
 @contextmanager
-def publisher(model: PeftModel, folder: Path, *shelves: Shelf, run: str = "") -> Iterator[AdapterPublisher]:
+def publisher(
+    model: PeftModel, folder: Path, *shelves: Shelf, run: str = "", staleness: int = 0
+) -> Iterator[AdapterPublisher]:
     """A publisher to servers that have these shelves."""
 
     def more(left: tuple[Shelf, ...], endpoints: list[Endpoint]) -> Iterator[AdapterPublisher]:
         if not left:
-            yield AdapterPublisher(model, endpoints, folder, dict.fromkeys(ROLES, 0), run)
+            versions = dict.fromkeys(ROLES, 0)
+            yield AdapterPublisher(LocalWeights(model), endpoints, folder, versions, run, staleness)
             return
         with serving(left[0].handle) as url:
             yield from more(left[1:], [*endpoints, Endpoint(url, patience_s=5)])
@@ -105,6 +109,18 @@ def test_files_stay_one_version_longer_and_hold_what_the_model_has(model: PeftMo
     saved = load_file(folder / "tool-v2" / WEIGHTS)
     assert saved.keys() == {name.replace(".tool.", ".") for name in own}
     assert all(bool((own[name] == saved[name.replace(".tool.", ".")]).all()) for name in own)
+
+
+def test_versions_that_may_still_sample_stay_loaded_and_one_more_stays_on_the_disk(
+    model: PeftModel, tmp_path: Path
+) -> None:
+    """UC-152: a request of an iteration that began two versions ago is answered by the weights that it names."""
+    shelf, folder = Shelf(), tmp_path / "served"
+    with publisher(model, folder, shelf, staleness=2) as publishing:
+        for version in range(5):
+            publishing.publish(version)
+            assert shelf.loaded.keys() == set().union(*(names(old) for old in range(max(0, version - 2), version + 1)))
+    assert {path.name for path in folder.iterdir()} == names(1) | names(2) | names(3) | names(4)
 
 
 def test_an_answer_that_is_lost_does_no_harm(model: PeftModel, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from at_grpo.inference.probe import ProbedPublisher, plant
 from at_grpo.inference.publishing import AdapterPublisher, load_adapter, save_adapter, unload_adapter
 from at_grpo.inference.server import Server
 from at_grpo.inference.vllm import VLLMSampler
+from at_grpo.inference.weights import LocalWeights
 from at_grpo.policies import build_policies
 from tests.scale import scaled
 from tests.trainer.inference import processes
@@ -62,7 +63,7 @@ class Served:
         Served.used += 1000
         self.model, self.version = model, Served.used
         self.versions = dict.fromkeys(ROLES, 0)
-        self.publisher = AdapterPublisher(model, [server.endpoint], folder, self.versions)
+        self.publisher = AdapterPublisher(LocalWeights(model), [server.endpoint], folder, self.versions)
         self.sampler = VLLMSampler([server.endpoint], self.versions, stop_token_ids={tiny.STOP})
 
     def publish(self) -> None:
@@ -111,7 +112,7 @@ def test_publishing_again_and_again_takes_no_memory_and_no_slot(server: Server, 
     roles, cycles, prompt_ids = ("tool", "planner", "critic"), scaled(fast=40, long=500), (9, 10, 11)
     model = tiny.policies_on(base, *roles)
     versions = dict.fromkeys(roles, 0)
-    publisher = AdapterPublisher(model, [server.endpoint], tmp_path / "served", versions, "memory")
+    publisher = AdapterPublisher(LocalWeights(model), [server.endpoint], tmp_path / "served", versions, "memory")
     sampler = VLLMSampler([server.endpoint], versions, stop_token_ids={tiny.STOP}, run="memory")
     (session,) = processes.leaders(Path(server.endpoint.url.removeprefix(UNIX)).parent)
     sizes = []
@@ -246,14 +247,14 @@ def test_the_probe_notices_a_server_with_other_weights(
     server: Server, model: PeftModel, tmp_path: Path, served: Served
 ) -> None:
     """UC-142: a version that went up although other weights were sent stops the run."""
-    probed = ProbedPublisher(served.publisher, model, [served.sampler])
+    probed = ProbedPublisher(served.publisher, LocalWeights(model), [served.sampler])
     probed.calibrate(tiny.prompt(model, LONG, seed=5), tmp_path)
     assert probed.tolerance < 1e-3
     tiny.move(model, "tool", seed=1)
     measured = probed.publish(served.version + 1)
     assert measured["probe/tool/gap"] < probed.tolerance
     tiny.move(model, "tool", seed=2)
-    wrong = plant(model, "planner", tmp_path / "wrong")
+    wrong = plant(LocalWeights(model), "planner", tmp_path / "wrong")
 
     def send_other_weights(version: int) -> dict[str, float]:
         name = f"tool-v{version}"

@@ -60,7 +60,7 @@ def make_experience(
     sampler = ServedScript(script, encoder(), versions, pace)
     recipe = Recipe(
         sampler=sampler,
-        encoder=encoder(),
+        encoders=dict.fromkeys(ROLES, encoder()),
         policies={role: role for role in ROLES},
         params=dict.fromkeys(ROLES, SamplingParams()),
         k=config.rollout.k,

@@ -33,7 +33,7 @@ def recipe(reply: Script, **changes: Any) -> Recipe:
     """Each role its own policy; `reply(policy, prompt, sibling)` scripts the answers."""
     settings: dict[str, Any] = {
         "sampler": ScriptedSampler(reply, encoder()),
-        "encoder": encoder(),
+        "encoders": dict.fromkeys(("tool", "planner"), encoder()),
         "policies": {"tool": "tool", "planner": "planner"},
         "params": {"tool": SamplingParams(), "planner": SamplingParams()},
         "k": K,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol
 
 
@@ -87,4 +88,21 @@ class Sampler(Protocol):
 
     async def sample(self, request: SampleRequest) -> Sequence[Completion]:
         """`request.n` completions, in the order of the siblings. Raises `SamplerError`."""
+        ...
+
+
+class PolicyWeights(Protocol):
+    """Policies on one base model, with the weights of the last step that was taken."""
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """Their names."""
+        ...
+
+    def save(self, policy: str, folder: Path) -> None:
+        """Write a policy's adapter as PEFT and vLLM load it; the folder is there when it is whole."""
+        ...
+
+    def scores(self, policy: str | None, prompt_ids: Sequence[int], token_ids: Sequence[int]) -> list[float]:
+        """Log-probabilities of a reply's tokens after a prompt, at temperature 1; None for the base model's own."""
         ...

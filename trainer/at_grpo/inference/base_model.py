@@ -1,5 +1,7 @@
 """The frozen base model and its tokenizer, from a folder or the hub."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -18,9 +20,22 @@ def load_base(source: str, dtype: str) -> tuple[Any, Any]:
     Raises:
         UsageError: there is nothing of that name, or it is no model.
     """
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source)
+    tokenizer = load_tokenizer(source)
+    with _found(source):
         return AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, dtype)), tokenizer
+
+
+def load_tokenizer(source: str) -> Any:
+    """The tokenizer alone. Raises as `load_base` does."""
+    with _found(source):
+        return AutoTokenizer.from_pretrained(source)
+
+
+@contextmanager
+def _found(source: str) -> Iterator[None]:
+    """Around whatever loads a base model's files. Raises `UsageError`."""
+    try:
+        yield
     except (OSError, ValueError) as error:  # ValueError: no tokenizer in the folder, or a config.json of no known model
         raise UsageError(
             f"model.base={source!r}: no model can be loaded from there ({str(error).strip().splitlines()[0]}). Name a "

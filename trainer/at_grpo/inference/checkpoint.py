@@ -11,15 +11,17 @@ from peft import PeftModel
 from at_grpo.config import RoleSection, TrainConfig
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.base_model import load_base
+from at_grpo.inference.batching import BatchingSampler
 from at_grpo.inference.player import PolicyPlayer
+from at_grpo.inference.pooled import PooledSampler, part_of
 from at_grpo.inference.transformers import TransformersSampler
 from at_grpo.loading import parse_config
+from at_grpo.pools import MADE
 from at_grpo.tokenization import PromptEncoder, stop_token_ids
 from at_grpo.yaml_io import parse_yaml
 from llm_envs.core.errors import UsageError, unknown_choice
 
 ADAPTER = "adapter_config.json"  # in every folder of an adapter, written by PEFT
-BASE = "base"  # where a run keeps the base model that it made itself, beside its checkpoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +57,37 @@ def load_players(
         params: role -> how it is sampled from, instead of as it was trained.
 
     Raises:
-        UsageError: no checkpoint, a role that its run does not have, or checkpoints on different base models.
+        UsageError: no checkpoint, or a role that its run does not have.
     """
     seats = _seats(checkpoints)
-    seat = _common_base(seats)
-    base, tokenizer = load_base(seat.base, seat.dtype)
     names = _adapter_names(seats)
-    sampler = TransformersSampler(
-        _with_adapters(base, names),
-        stop_token_ids=stop_token_ids(base.generation_config, tokenizer),
-        pad_id=tokenizer.pad_token_id,
-        decode=tokenizer.decode,
-    )
-    encoder = PromptEncoder(tokenizer)
+    samplers: dict[str, BatchingSampler] = {}
+    encoders: dict[str, PromptEncoder] = {}
+    for base, dtype in dict.fromkeys((seat.base, seat.dtype) for seat in seats.values()):
+        own = {seat.adapter: names[seat.adapter] for seat in seats.values() if (seat.base, seat.dtype) == (base, dtype)}
+        sampler, encoder = _load(base, dtype, own)
+        samplers |= dict.fromkeys(own.values(), sampler)
+        encoders |= dict.fromkeys(own.values(), encoder)
+    several = len(set(samplers.values())) > 1
+    together = PooledSampler({name: part_of(one) for name, one in samplers.items()}) if several else None
     players = {}
     for role, seat in seats.items():
         drawn = (params or {}).get(role) or _params(seat.params, temperature, max_tokens)
-        players[role] = PolicyPlayer(sampler, encoder, names[seat.adapter], drawn, seed, name=seat.name)
+        name = names[seat.adapter]
+        players[role] = PolicyPlayer(together or samplers[name], encoders[name], name, drawn, seed, name=seat.name)
     return players
+
+
+def _load(base: str, dtype: str, adapters: Mapping[Path, str]) -> tuple[TransformersSampler, PromptEncoder]:
+    """A base model with adapters on it, as a sampler, and the encoder of its tokenizer."""
+    model, tokenizer = load_base(base, dtype)
+    sampler = TransformersSampler(
+        _with_adapters(model, adapters),
+        stop_token_ids=stop_token_ids(model.generation_config, tokenizer),
+        pad_id=tokenizer.pad_token_id,
+        decode=tokenizer.decode,
+    )
+    return sampler, PromptEncoder(tokenizer)
 
 
 def _seats(checkpoints: Path | Mapping[str, Path]) -> dict[str, _Seat]:
@@ -119,8 +134,8 @@ def _adapter_seat(adapter: Path) -> _Seat:
 
 def _trained_seat(checkpoint: Path, config: TrainConfig, role: RoleSection) -> _Seat:
     """The base model was made by the run itself and kept in its folder, or is named by the configuration."""
-    own = config.model.warm_start is not None
-    base = str(checkpoint.resolve().parent / BASE) if own else config.model.base
+    named = config.policies[role.policy].base or config.model.base
+    base = named or str(checkpoint.resolve().parent / MADE)
     params = SamplingParams(temperature=role.temperature, max_tokens=role.max_tokens, stop=role.stop)
     return _Seat(f"{checkpoint.name}/{role.policy}", checkpoint / role.policy, base, config.model.dtype, params)
 
@@ -132,15 +147,6 @@ def _read_config(checkpoint: Path) -> TrainConfig:
             f"checkpoint={str(checkpoint)!r}: has no config.yaml; name a checkpoint-<step> folder of a run."
         )
     return parse_config(parse_yaml(path.read_text("utf-8"), str(path)))
-
-
-def _common_base(seats: Mapping[str, _Seat]) -> _Seat:
-    """A seat whose base is everyone's."""
-    bases = {seat.base: seat for seat in seats.values()}
-    if len(bases) > 1:
-        lines = ", ".join(f"{seat.adapter.parent} on {base}" for base, seat in bases.items())
-        raise UsageError(f"checkpoints: must be on one base model to play in one process; got {lines}.")
-    return next(iter(bases.values()))
 
 
 def _adapter_names(seats: Mapping[str, _Seat]) -> dict[Path, str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from at_grpo.config import PolicySection, TrainConfig
-from at_grpo.placement import VISIBLE, Placement
+from at_grpo.placement import VISIBLE, Placement, PoolPlacement
+from at_grpo.pools import Pool
 
 BASE = "base"  # what servers call the model without an adapter
 # Adapters come and go while it runs; and its own statistics would ask the network.
@@ -15,7 +16,7 @@ _CPU_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": 
 # A request with a seed whose prompt is read in chunks ends vLLM 0.31 on the CPU ("CPU Generator does not use offset").
 CPU_OPTIONS: Mapping[str, object] = {"no-enable-chunked-prefill": True}
 LORA_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # the bounds that vLLM 0.31 knows
-SHARED = 0.5  # of a GPU's memory, where the trainer has the same one; vLLM alone would take nine tenths
+UTILIZATION = "gpu-memory-utilization"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,12 @@ class ServerPlan:
         model: folder or hub id of the base model.
         dtype: of its weights.
         max_model_len: longest prompt and reply together, in tokens.
-        policies: how many adapters are published; their versions change places while both are loaded.
+        policies: how many adapters are published.
         max_rank: bound on their ranks, one of `LORA_RANKS`.
         gpus: the devices it may use, as `CUDA_VISIBLE_DEVICES` names them; empty for the CPU.
         python: the interpreter that has vLLM.
         options: further command line options, name -> value; True for a flag.
+        staleness: older versions of each policy that stay loaded, see `rollout.staleness`.
     """
 
     model: str
@@ -41,11 +43,14 @@ class ServerPlan:
     gpus: tuple[str, ...] = ()
     python: str = sys.executable
     options: Mapping[str, object] = field(default_factory=dict)
+    staleness: int = 0
 
     @property
     def slots(self) -> int:
-        """Adapters on the device at once: two versions of each policy, and room for the probe's."""
-        return 2 * self.policies + 2
+        """Adapters on the device at once: the present version of each policy, the next one, which takes its place while
+        both are loaded, and those before that still sample; and room for the probe's.
+        """
+        return (2 + self.staleness) * self.policies + 2
 
     def command(self, address: Sequence[str]) -> list[str]:
         """The command line, with the options that say where to listen."""
@@ -81,33 +86,39 @@ class ServerPlan:
         return environment
 
 
-def server_plans(config: TrainConfig, source: str, placement: Placement) -> tuple[ServerPlan, ...]:
-    """How the servers of a run are started.
+def server_plans(config: TrainConfig, pool: Pool, place: PoolPlacement, everyone: Placement) -> tuple[ServerPlan, ...]:
+    """How the servers of a pool are started.
 
     Args:
         config: of the run.
-        source: folder or hub id of the base model.
-        placement: which GPUs they get.
+        pool: what they serve.
+        place: which GPUs they get.
+        everyone: and who else is there.
     """
     section = config.inference
     return tuple(
         ServerPlan(
-            model=source,
+            model=pool.base,
             dtype=config.model.dtype,
-            max_model_len=longest(config),
-            policies=len(config.policies),
-            max_rank=lora_bound(config.policies.values()),
+            max_model_len=longest(config, pool),
+            policies=len(pool.policies),
+            max_rank=lora_bound(pool.policies.values()),
             gpus=gpus,
             python=section.python or sys.executable,
-            options={**({"gpu-memory-utilization": SHARED} if placement.shares(number) else {}), **section.options},
+            options={**_share(everyone.share(gpus)), **section.options},
+            staleness=config.rollout.staleness,
         )
-        for number, gpus in enumerate(placement.servers)
+        for gpus in place.servers
     )
 
 
-def longest(config: TrainConfig) -> int:
-    """Tokens of the longest prompt and reply together."""
-    return config.rollout.max_prompt_tokens + max(role.max_tokens for role in config.trained.values())
+def _share(share: float | None) -> dict[str, object]:
+    return {} if share is None else {UTILIZATION: share}
+
+
+def longest(config: TrainConfig, pool: Pool) -> int:
+    """Tokens of the longest prompt and reply of a pool's roles together."""
+    return config.rollout.max_prompt_tokens + max(role.max_tokens for role in pool.roles.values())
 
 
 def lora_bound(policies: Iterable[PolicySection]) -> int:

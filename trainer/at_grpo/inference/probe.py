@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from peft import PeftModel
 from safetensors.torch import load_file, save_file
 
-from at_grpo.inference.base import Completion, SampleRequest, SamplerError, SamplingParams
+from at_grpo.inference.base import Completion, PolicyWeights, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.plan import BASE
-from at_grpo.inference.publishing import WEIGHTS, AdapterPublisher, save_adapter
+from at_grpo.inference.publishing import WEIGHTS, AdapterPublisher
 from at_grpo.inference.vllm import VLLMSampler
-from at_grpo.policies import generating
 
 logger = logging.getLogger(__name__)
 
@@ -52,15 +50,15 @@ class ProbedPublisher:
         tolerance: gap in nat from which on a served token counts as one of other weights.
     """
 
-    def __init__(self, publisher: AdapterPublisher, model: PeftModel, samplers: Sequence[VLLMSampler]) -> None:
+    def __init__(self, publisher: AdapterPublisher, weights: PolicyWeights, samplers: Sequence[VLLMSampler]) -> None:
         """Not calibrated yet.
 
         Args:
             publisher: does the publishing.
-            model: the policies, as the trainer has them.
+            weights: the policies, as they are trained.
             samplers: one for each server.
         """
-        self._publisher, self._model, self._samplers = publisher, model, tuple(samplers)
+        self._publisher, self._weights, self._samplers = publisher, weights, tuple(samplers)
         self._prompt_ids: tuple[int, ...] = ()
         self._last: dict[str, Reading] = {}
         self.tolerance = FLOOR
@@ -85,7 +83,7 @@ class ProbedPublisher:
         self.tolerance = max(FLOOR, MARGIN * noise)
         policy = self._publisher.policies[0]
         name = f"{PLANTED}-{self._publisher.run}"
-        planted = plant(self._model, policy, folder / name)
+        planted = plant(self._weights, policy, folder / name)
         self._publisher.load({name: planted})
         seen = min(self._read(sampler, name, 0, None).gap for sampler in self._samplers)
         self._publisher.unload([name])
@@ -147,23 +145,12 @@ class ProbedPublisher:
 
     def _scores(self, completion: Completion, policy: str | None) -> list[float]:
         """The trainer's log-probabilities of a completion of the probe's prompt; None for the base model."""
-        ids = torch.tensor([[*self._prompt_ids, *completion.token_ids]], device=self._model.device)
-        with generating(self._model, policy or next(iter(self._model.peft_config))):
-            if policy is None:
-                with self._model.disable_adapter():
-                    logits_1_T_V = self._model(input_ids=ids).logits
-            else:
-                logits_1_T_V = self._model(input_ids=ids).logits
-        start = len(self._prompt_ids) - 1
-        logps_T_V = torch.log_softmax(logits_1_T_V[0, start:-1].float(), dim=-1)
-        targets_T_1 = torch.tensor(completion.token_ids, device=logps_T_V.device)[:, None]
-        scores: list[float] = logps_T_V.gather(1, targets_T_1)[:, 0].tolist()
-        return scores
+        return self._weights.scores(policy, self._prompt_ids, completion.token_ids)
 
 
-def plant(model: PeftModel, policy: str, folder: Path) -> Path:
+def plant(weights: PolicyWeights, policy: str, folder: Path) -> Path:
     """An adapter of the policy's shape that is far from every policy: its B is random and large."""
-    save_adapter(model, policy, folder)
+    weights.save(policy, folder)
     state = load_file(folder / WEIGHTS)
     generator = torch.Generator().manual_seed(0)
     for name, tensor in state.items():

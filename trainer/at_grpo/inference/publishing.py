@@ -14,7 +14,7 @@ from typing import Protocol
 from peft import PeftModel, get_peft_model_state_dict
 from safetensors.torch import save_file
 
-from at_grpo.inference.base import SamplerError
+from at_grpo.inference.base import PolicyWeights, SamplerError
 from at_grpo.inference.endpoint import Endpoint, EndpointError
 from at_grpo.inference.vllm import served_name
 
@@ -51,7 +51,8 @@ class AdapterPublisher:
     """Writes adapters to files and has servers load them.
 
     A folder is written under another name and renamed, so that none is read half-written. The files of a version stay
-    until the next but one, since a server that is restarted needs them.
+    one version longer than servers have it, since one that is restarted needs them. Adapters are sent and never merged
+    weights, which are larger by far and would be rounded where the base has few bits.
 
     Attributes:
         endpoints: the servers.
@@ -61,24 +62,30 @@ class AdapterPublisher:
 
     def __init__(
         self,
-        model: PeftModel,
+        weights: PolicyWeights,
         endpoints: Sequence[Endpoint],
         folder: Path,
         versions: MutableMapping[str, int],
         run: str = "",
+        staleness: int = 0,
     ) -> None:
         """Publish nothing yet.
 
         Args:
-            model: the policies.
+            weights: the policies.
             endpoints: every server that samples for them.
             folder: for the files; servers read them there.
-            versions: policy -> version that requests go to; changed when all servers have the new one.
+            versions: policy -> version that requests go to; changed when all servers have the new one. Policies that
+                others publish may be in it, too.
             run: part of the names, see `served_name`.
+            staleness: how many versions before the present one stay on the servers, see `rollout.staleness`: requests
+                of iterations that began under them may still be on their way.
         """
-        self._model, self.endpoints, self._folder, self._versions = model, tuple(endpoints), folder, versions
+        self._weights, self.endpoints, self._folder, self._versions = weights, tuple(endpoints), folder, versions
+        self._staleness = staleness
         self.run = run
         self.published: int | None = None
+        self._loaded: dict[int, list[str]] = {}  # version -> names
         self._wanted: dict[str, Path] = {}  # what every server must have now, be it a restarted one; name -> files
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier process, whose versions nobody asks for any more
         folder.mkdir(parents=True)
@@ -86,25 +93,27 @@ class AdapterPublisher:
     @property
     def policies(self) -> tuple[str, ...]:
         """The policies that are published."""
-        return tuple(self._versions)
+        return self._weights.policies
 
     def name(self, policy: str) -> str:
         """What servers call the policy's present version."""
         return served_name(policy, self._versions[policy], self.run)
 
     def publish(self, version: int) -> Mapping[str, float]:
-        """See `Publication`: load the new, switch, unload the old."""
+        """See `Publication`: load the new, switch, unload what is too old."""
         if version == self.published:
             return {}
-        names = [served_name(policy, version, self.run) for policy in self._versions]
-        for policy, name in zip(self._versions, names, strict=True):
-            save_adapter(self._model, policy, self._folder / name)
-        before = [self.name(policy) for policy in self._versions] if self.published is not None else []
+        names = [served_name(policy, version, self.run) for policy in self.policies]
+        for policy, name in zip(self.policies, names, strict=True):
+            self._weights.save(policy, self._folder / name)
         self.load({name: self._folder / name for name in names})
-        self._versions.update(dict.fromkeys(self._versions, version))
+        self._loaded[version] = names
+        self._versions.update(dict.fromkeys(self.policies, version))
         self.published = version
-        self.unload(before)
-        self._discard(keep={*names, *before})
+        before = [old for old in self._loaded if old < version - self._staleness]
+        gone = [name for old in before for name in self._loaded.pop(old)]
+        self.unload(gone)
+        self._discard(keep={*gone, *(name for kept in self._loaded.values() for name in kept)})
         return {}
 
     def load(self, adapters: Mapping[str, Path]) -> None:

@@ -17,7 +17,7 @@ from llm_envs.sandbox import get_sandbox
 
 
 def build_engine(
-    config: TrainConfig, sampler: Sampler, encoder: PromptEncoder, frozen: Mapping[str, Player]
+    config: TrainConfig, sampler: Sampler, encoders: Mapping[str, PromptEncoder], frozen: Mapping[str, Player]
 ) -> tuple[RolloutEngine, dict[str, Player]]:
     """The engine that samples with the current policies, and who plays each role in evaluation episodes: the same
     policies, and the players of roles that are not trained.
@@ -25,14 +25,15 @@ def build_engine(
     Args:
         config: of the run.
         sampler: generates for the policies.
-        encoder: of the base's tokenizer.
+        encoders: policy -> encoder of its base model's tokenizer.
         frozen: role -> who plays it, for the roles that are not trained.
     """
     params = {role: sampling_params(section) for role, section in config.trained.items()}
+    policies = {role: section.policy for role, section in config.trained.items()}
     recipe = Recipe(
         sampler=sampler,
-        encoder=encoder,
-        policies={role: section.policy for role, section in config.trained.items()},
+        encoders={role: encoders[policy] for role, policy in policies.items()},
+        policies=policies,
         params=params,
         k=config.rollout.k,
         select=Select(config.rollout.select),
@@ -50,7 +51,8 @@ def build_engine(
         max_lost_share=config.rollout.max_lost_share,
         max_in_flight=config.rollout.max_in_flight,
     )
-    policies = {
-        role: PolicyPlayer(sampler, encoder, recipe.policies[role], params[role], config.run.seed) for role in params
+    players = {
+        role: PolicyPlayer(sampler, encoders[policy], policy, params[role], config.run.seed)
+        for role, policy in policies.items()
     }
-    return engine, {**policies, **frozen}
+    return engine, {**players, **frozen}

@@ -34,7 +34,7 @@ class Recipe:
     """What stays the same for every tree of a run: who generates, how each role is played, how wide, how to go on."""
 
     sampler: Sampler
-    encoder: PromptEncoder
+    encoders: Mapping[str, PromptEncoder]  # by role: base models may differ
     policies: Mapping[str, str]  # role -> policy
     params: Mapping[str, SamplingParams]  # by role
     k: int
@@ -132,7 +132,7 @@ def live_agent(env: Any, tree: Tree) -> str | None:
 def prompt_of(env: Any, agent: str, recipe: Recipe) -> tuple[str, tuple[int, ...]]:
     """What the agent sees, as text and as the prompt's token ids."""
     observation = str(env.observe(agent))
-    return observation, recipe.encoder.encode(observation)
+    return observation, recipe.encoders[role_of(agent)].encode(observation)
 
 
 async def branch(env: Any, recipe: Recipe, key: GroupKey, prompt_ids: tuple[int, ...], n: int) -> list[Branch]:
@@ -144,7 +144,7 @@ async def branch(env: Any, recipe: Recipe, key: GroupKey, prompt_ids: tuple[int,
 
     async def act(sibling: int, completion: Completion) -> Branch | None:
         try:
-            text = recipe.encoder.decode(completion.token_ids)
+            text = recipe.encoders[role].decode(completion.token_ids)
             branch = fork(env)
             await astep(branch, text)
         except (SandboxError, UndecodableError) as error:

@@ -1,0 +1,98 @@
+"""Data parallelism: the ranks of one update worker train on different micro-batches and take the same steps.
+
+Each rank runs transformers' loop as if it were alone; accelerate knows nothing of the others. So nothing can wait for
+them but what is here: two sums at the end of an iteration, in one order on every rank. Ranks may have had any number of
+micro-batches, also none, and any of the policies.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+from at_grpo.stopping import WorkerError
+
+Parameters = Mapping[str, Sequence[torch.nn.Parameter]]
+
+
+class Ranks:
+    """This process and the others of its worker: one process group, over gloo, and over NCCL between GPUs."""
+
+    def __init__(self, rendezvous: Path, rank: int, size: int, timeout_s: float) -> None:
+        """Join the group; returns when all ranks have.
+
+        Args:
+            rendezvous: a file on a file system that all share, not there before the first joins.
+            rank, size: which of how many this is.
+            timeout_s: seconds for which one rank waits for another.
+
+        Raises:
+            WorkerError: the others did not come.
+        """
+        self.rank, self.size = rank, size
+        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        with self._together():
+            dist.init_process_group(
+                backend,
+                init_method=f"file://{rendezvous}",
+                rank=rank,
+                world_size=size,
+                timeout=timedelta(seconds=timeout_s),
+            )
+
+    def agree(self, parameters: Parameters) -> None:
+        """Give every rank the weights of the first."""
+        with self._together(), torch.no_grad():
+            for own in parameters.values():
+                for parameter in own:
+                    dist.broadcast(parameter.data, 0)
+
+    def sum(self, tokens: dict[str, int], losses: dict[str, float], parameters: Parameters) -> None:
+        """Add up what all ranks have gathered, in place: the policies' token counts and losses, and the gradients of
+        those that have tokens anywhere. A parameter without a gradient on any rank keeps None.
+
+        Raises:
+            WorkerError: a rank is gone, or did not come in time.
+        """
+        names = list(parameters)
+        with self._together():
+            # On the CPU, so over gloo, which notices at once where a rank has died; NCCL would wait.
+            totals_P_2 = torch.tensor([[tokens[name], losses[name]] for name in names], dtype=torch.float64)
+            dist.all_reduce(totals_P_2)
+            for name, (count, loss) in zip(names, totals_P_2.tolist(), strict=True):
+                tokens[name], losses[name] = int(count), loss
+                if count:
+                    _sum_gradients(parameters[name])
+
+    def close(self) -> None:
+        """Leave the group."""
+        dist.destroy_process_group()
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        """Around what needs the other ranks: the boundary at which torch's many errors become one."""
+        try:
+            yield
+        except RuntimeError as error:
+            raise WorkerError(
+                f"rank {self.rank} of {self.size} has lost the other ranks of its update worker "
+                f"({str(error).strip().splitlines()[0]}). See above which one ended and why, then go on with --resume; "
+                "where one is only slow, raise update.timeout_s."
+            ) from error
+
+
+def _sum_gradients(parameters: Sequence[torch.nn.Parameter]) -> None:
+    """One flat sum for a policy, with a flag a parameter: how many ranks have a gradient of it."""
+    present = torch.tensor([float(parameter.grad is not None) for parameter in parameters])
+    parts = [
+        torch.zeros_like(parameter).flatten() if parameter.grad is None else parameter.grad.flatten()
+        for parameter in parameters
+    ]
+    flat = torch.cat([*parts, present.to(parts[0])])
+    dist.all_reduce(flat)
+    *summed, counts = torch.split(flat, [*(part.numel() for part in parts), len(parts)])
+    for parameter, total, count in zip(parameters, summed, counts.tolist(), strict=True):
+        parameter.grad = total.view_as(parameter).clone() if count else None

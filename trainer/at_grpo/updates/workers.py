@@ -1,0 +1,227 @@
+"""All processes that train, as the driver sees them; it is itself the first rank of the first update worker.
+
+A run with one base model and one rank has no other process, and nothing here stands between its trainer and its
+experience.
+"""
+
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing.connection import wait
+from pathlib import Path
+from queue import SimpleQueue
+
+from at_grpo.checkpointing import part_of
+from at_grpo.config import TrainConfig
+from at_grpo.inference.base import SamplerError
+from at_grpo.inference.base_model import load_tokenizer
+from at_grpo.inference.trained import RemotePool
+from at_grpo.placement import Placement
+from at_grpo.pools import Pool
+from at_grpo.samples import Iteration, MicroBatch
+from at_grpo.stopping import WorkerError
+from at_grpo.tokenization import PromptEncoder
+from at_grpo.updates import messages
+from at_grpo.updates.messages import StepReport, WorkerPlan
+from at_grpo.updates.ranks import Ranks
+from at_grpo.updates.remote import OBITUARY_S, RemoteWorker
+
+Collect = Callable[[int], Iteration]
+
+
+@dataclass(slots=True, eq=False)
+class _Own:
+    """The driver's share of an iteration, in the shape of a `RemoteWorker`."""
+
+    orders: "SimpleQueue[object]"
+    assigned: int = 0
+
+    def send(self, order: object) -> None:
+        self.orders.put(order)
+
+    def micro_batches(self) -> Iterator[MicroBatch]:
+        while True:
+            match self.orders.get():
+                case messages.Train(micro_batch):
+                    yield micro_batch
+                case BaseException() as failure:
+                    raise failure
+                case _:
+                    return
+
+
+class UpdateWorkers:
+    """The other processes of all update workers.
+
+    Attributes:
+        ranks: the group of the driver's own worker, None where it has no other rank.
+    """
+
+    def __init__(self, config: TrainConfig, plans: Sequence[WorkerPlan]) -> None:
+        """Start the processes.
+
+        Args:
+            config: of the run.
+            plans: of every rank of every pool in their order, the driver's first; that one starts nothing.
+        """
+        self._config, self._driver = config, plans[0]
+        self.ranks: Ranks | None = None
+        self._own = _Own(SimpleQueue())
+        self._remote = [RemoteWorker(plan) for plan in plans[1:]]
+        self._closing = threading.Event()
+        self._ready: dict[str, messages.Ready] = {}
+        if self._remote:
+            threading.Thread(target=self._watch, name="watch of the update workers", daemon=True).start()
+
+    @property
+    def _leaders(self) -> list[RemoteWorker]:
+        """The first rank of every worker but the driver's own, which stands for its weights."""
+        return [one for one in self._remote if one.plan.rank == 0]
+
+    def join(self) -> None:
+        """Wait until all have loaded their base models, and meet the other ranks of the driver's worker.
+
+        Raises:
+            WorkerError: one is lost, or takes longer than `update.start_timeout_s`.
+        """
+        for one in self._remote:
+            self._ready.setdefault(one.plan.pool.name, one.wait_ready())
+        if self._driver.ranks > 1:
+            plan = self._driver
+            self.ranks = Ranks(plan.rendezvous, plan.rank, plan.ranks, self._config.update.timeout_s)
+
+    def pools(self) -> list[RemotePool]:
+        """The policies that other workers train, pool by pool.
+
+        Raises:
+            UsageError: a tokenizer without a chat template.
+        """
+        return [
+            RemotePool(
+                one.plan.pool,
+                one,
+                PromptEncoder(load_tokenizer(one.plan.pool.base)),
+                self._ready[one.plan.pool.name].stop_token_ids,
+            )
+            for one in self._leaders
+        ]
+
+    # ---- an iteration
+
+    def share(self, collect: Collect) -> Collect:
+        """The driver's part of what `collect` gives; the others' parts go to them as soon as they are there."""
+        if not self._remote:
+            return collect
+
+        def collect_own(step: int) -> Iteration:
+            self._own = _Own(SimpleQueue())
+            iteration = collect(step)
+            for one in self._remote:
+                one.assigned = 0
+            # On a thread of its own, so that nobody waits for work until the driver has finished a piece of its own.
+            threading.Thread(target=self._route, args=(iteration.micro_batches,), name="router", daemon=True).start()
+            return Iteration(self._own.micro_batches(), iteration.metrics)
+
+        return collect_own
+
+    def _route(self, micro_batches: Iterable[MicroBatch]) -> None:
+        """Each micro-batch goes to a worker that trains its policy, to the rank that has got the fewest tokens."""
+        own = self._own
+        try:
+            for micro_batch in micro_batches:
+                ranks = self._ranks_of(micro_batch.policy)
+                chosen = min(ranks, key=lambda one: one.assigned)
+                chosen.assigned += sum(len(row.prompt_ids) + len(row.completion_ids) for row in micro_batch.samples)
+                chosen.send(messages.Train(micro_batch if chosen is own else _lean(micro_batch)))
+            for one in self._remote:
+                one.send(messages.Seal())
+            own.send(messages.Seal())
+        except BaseException as error:  # noqa: BLE001  # the boundary of the thread: the driver's trainer gets it
+            own.send(error)
+
+    def _ranks_of(self, policy: str) -> list["RemoteWorker | _Own"]:
+        own = [self._own] if policy in self._driver.pool.policies else []
+        return [*own, *(one for one in self._remote if policy in one.plan.pool.policies)]
+
+    def gather(self, report: StepReport) -> StepReport:
+        """The driver's report and all others', in a fixed order. Raises `WorkerError`."""
+        return messages.merge([report, *(one.report() for one in self._remote)])
+
+    def save(self, checkpoint: Path) -> None:
+        """Have every worker but the driver's add its part to a checkpoint. Raises `WorkerError`."""
+        for one in self._leaders:
+            one.send(messages.SaveCheckpoint(checkpoint.resolve()))
+        for one in self._leaders:
+            one.answer()
+
+    # ---- losses, and the end
+
+    def _watch(self) -> None:
+        """On a thread of its own: tell the driver's trainer at once, which may wait for rollouts that take minutes."""
+        wait([one.process.sentinel for one in self._remote])
+        if not self._closing.is_set():
+            self._own.send(WorkerError("an update worker has ended"))  # `obituary` says which and why
+
+    def obituary(self) -> WorkerError | None:
+        """Why a process is gone, if one is: first those that were ended from outside, of which others only hear."""
+        if self._remote:
+            wait([one.process.sentinel for one in self._remote], OBITUARY_S)
+        gone = [one for one in self._remote if one.ended]
+        gone.sort(key=lambda one: not one.killed)
+        return gone[0].last_words() if gone else None
+
+    def close(self, *, at_once: bool) -> None:
+        """End the processes."""
+        self._closing.set()
+        for one in self._remote:
+            one.kill() if at_once else one.end()
+        if self.ranks is not None:
+            self.ranks.close()
+
+
+@contextmanager
+def update_workers(
+    config: TrainConfig, pools: Sequence[Pool], placement: Placement, resume: Path | None
+) -> Iterator[UpdateWorkers]:
+    """The processes that train; they end with the context.
+
+    Args:
+        config: of the run.
+        pools: of the run; the driver trains the first.
+        placement: their GPUs.
+        resume: a checkpoint of the run, or None.
+
+    Raises:
+        WorkerError: one is lost, or fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="at-grpo-ranks-") as folder:
+        plans = [
+            WorkerPlan(config, pool, rank, len(place.ranks), gpu, Path(folder) / pool.name, _part(resume, pool, number))
+            for number, (pool, place) in enumerate(zip(pools, placement.pools, strict=True))
+            for rank, gpu in enumerate(place.ranks)
+        ]
+        workers = UpdateWorkers(config, plans)
+        try:
+            yield workers
+        except (WorkerError, SamplerError) as error:
+            reason = workers.obituary()
+            workers.close(at_once=True)
+            if reason is not None:
+                raise reason from error
+            raise
+        except BaseException:
+            workers.close(at_once=True)
+            raise
+        workers.close(at_once=False)
+
+
+def _part(resume: Path | None, pool: Pool, number: int) -> Path | None:
+    """The driver's worker has its part in the checkpoint itself."""
+    return resume if resume is None or number == 0 else part_of(resume, pool.name)
+
+
+def _lean(micro_batch: MicroBatch) -> MicroBatch:
+    """Without what only logs look at."""
+    return replace(micro_batch, samples=tuple(replace(row, info={}, text="") for row in micro_batch.samples))
