@@ -14,6 +14,7 @@ pytestmark = pytest.mark.needs("classic")
 
 ENV = "llm_envs/tictactoe-v0"
 OPTIONS = {"observation": "brief", "max_cycles": 7}
+OPENING = 4  # random plies before the agents play: training meets more positions than two settled players would show it
 OPPONENT = {"cross": "nought", "nought": "cross"}
 GAIN = 0.20  # of the win rate, mean over both roles
 
@@ -25,10 +26,17 @@ def extras() -> None:
 
 
 def configuration(
-    folder: Path, steps: int, *, warm_steps: int = 300, instances: int = 8, k: int = 16, permute: bool = False
+    folder: Path,
+    steps: int,
+    *,
+    warm_steps: int = 300,
+    instances: int = 16,
+    k: int = 8,
+    permute: bool = False,
+    seed: int = 0,
 ) -> dict[str, Any]:
     return {
-        "env": {"id": ENV, "options": OPTIONS},
+        "env": {"id": ENV, "options": OPTIONS | {"opening": OPENING}},
         "model": {
             "warm_start": {
                 "player": "random",
@@ -56,6 +64,7 @@ def configuration(
             "save_steps": steps,
             "log_steps": max(1, steps // 10),
             "permute_rewards": permute,
+            "seed": seed,
         },
     }
 
@@ -71,7 +80,7 @@ def train(folder: Path, steps: int, **changes: Any) -> Path:
 
 
 def win_rates(checkpoint: Path, games: int) -> dict[str, float]:
-    """Role -> share of games that it wins against a random opponent, on instances that nobody was trained on."""
+    """Role -> share of games that it wins against a random opponent, from the empty board."""
     from at_grpo.inference.checkpoint import load_players
 
     players = load_players(checkpoint)
@@ -109,7 +118,7 @@ def test_the_trainer_plays_whole_games_and_moves_both_policies(tmp_path: Path) -
 @pytest.mark.long
 def test_both_roles_learn_to_win_and_the_control_does_not(tmp_path: Path) -> None:
     """Against a random opponent the win rate rises by 20 points; with rewards dealt out at random it does not."""
-    steps, games = scaled(fast=300, long=300), scaled(fast=500, long=1000)
+    steps, games = 80, scaled(fast=500, long=1000)
     learned, control = train(tmp_path / "run", steps), train(tmp_path / "control", steps, permute=True)
     start = mean(win_rates(learned / "checkpoint-0", games))
     assert mean(win_rates(learned / f"checkpoint-{steps}", games)) >= start + GAIN
