@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
 from at_grpo.at_grpo_config import grpo_config
 from at_grpo.at_grpo_trainer import ATGRPOTrainer
 from at_grpo.config import ModelSection, OptimSection, PolicySection, RoleSection, RunSection, TrainConfig
+from at_grpo.mini_batches import MiniBatches
 from at_grpo.policies import build_policies
 from at_grpo.samples import Iteration, MicroBatch, Sample
 
@@ -121,6 +122,7 @@ def make_trainer(
     model: PeftModel | None = None,
     trainer_class: type[ATGRPOTrainer] = ATGRPOTrainer,
     temperatures: dict[str, float] | None = None,
+    mini_batches: MiniBatches | None = None,
 ) -> tuple[ATGRPOTrainer, KeepGradients]:
     """A trainer whose iteration i trains on `batches[i]`."""
     keep = KeepGradients()
@@ -130,6 +132,7 @@ def make_trainer(
         policies=config.policies,
         temperatures=temperatures or dict.fromkeys(ROLES, 1.0),
         collect=lambda step: Iteration(batches[step], {}),
+        mini_batches=mini_batches,
         processing_class=tokenizer(),
         callbacks=[keep],
     )

@@ -18,7 +18,8 @@ class RolePlan:
         groups: groups whose rewards are compared.
         samples: replies trained on.
         completion_tokens, prompt_tokens: upper bounds over the samples, by the limits of the configuration.
-        micro_batches: forward and backward passes.
+        micro_batches: forward and backward passes; where optimizer steps divide them, up to one more for each step, and
+            as many forward passes as in an epoch for the old log-probabilities.
     """
 
     role: str
@@ -38,7 +39,8 @@ class BatchPlan:
     Attributes:
         cycles: horizon of the environment; where it states none, None, and the roles' numbers are those of one cycle.
         episodes: different instances over the whole run, refills included; no instance comes twice.
-        optimizer_steps: one an iteration, for all policies at once.
+        iterations: policy versions.
+        optimizer_steps: `optim.mini_batches` x `optim.epochs` an iteration, for all policies at once.
     """
 
     instances: int
@@ -46,6 +48,7 @@ class BatchPlan:
     k: int
     roles: tuple[RolePlan, ...]
     episodes: int
+    iterations: int
     optimizer_steps: int
 
     @property
@@ -56,7 +59,7 @@ class BatchPlan:
 
 def plan_batch(config: TrainConfig, facts: EnvFacts) -> BatchPlan:
     """The plan of a checked configuration."""
-    rollout = config.rollout
+    rollout, optim = config.rollout, config.optim
     cycles = facts.max_cycles or 1
     roles = []
     for role, agents in facts.agents.items():
@@ -74,7 +77,7 @@ def plan_batch(config: TrainConfig, facts: EnvFacts) -> BatchPlan:
                 samples=samples,
                 completion_tokens=samples * section.max_tokens,
                 prompt_tokens=samples * rollout.max_prompt_tokens,
-                micro_batches=math.ceil(samples / config.optim.micro_batch_size),
+                micro_batches=optim.epochs * math.ceil(samples / optim.micro_batch_size),
             )
         )
     return BatchPlan(
@@ -82,6 +85,7 @@ def plan_batch(config: TrainConfig, facts: EnvFacts) -> BatchPlan:
         cycles=facts.max_cycles,
         k=rollout.k,
         roles=tuple(roles),
-        episodes=(rollout.instances + rollout.refill) * config.optim.steps,
-        optimizer_steps=config.optim.steps,
+        episodes=(rollout.instances + rollout.refill) * optim.steps,
+        iterations=optim.steps,
+        optimizer_steps=optim.steps * optim.mini_batches * optim.epochs,
     )

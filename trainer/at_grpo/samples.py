@@ -42,6 +42,8 @@ class Sample:
         version: version of the policy that sampled it.
         info: the agent's infos after the step, for logs.
         text: the reply as text, for logs.
+        old_logprobs: the trainer's own log-probability of each completion id before the version's first optimizer step;
+            None where there is only one, whose forward pass gives them.
     """
 
     policy: str
@@ -57,6 +59,7 @@ class Sample:
     chosen: bool = False
     text: str = ""
     info: Mapping[str, Any] = field(default_factory=dict)
+    old_logprobs: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,14 @@ class MicroBatch:
 
         Returns:
             prompt_ids, prompt_mask: (B, P) long; completion_ids, completion_mask: (B, T) long;
-            advantages: (B,) float; sampling_per_token_logps: (B, T) float, 0 where padded.
+            advantages: (B,) float; sampling_per_token_logps: (B, T) float, 0 where padded;
+            old_per_token_logps: the same of the trainer's old ones, where all rows have them.
         """
         prompts_B = [torch.tensor(sample.prompt_ids) for sample in self.samples]
         completions_B = [torch.tensor(sample.completion_ids) for sample in self.samples]
         logps_B = [torch.tensor(sample.logprobs) for sample in self.samples]
+        old_B = [torch.tensor(sample.old_logprobs) for sample in self.samples if sample.old_logprobs is not None]
+        frozen = {"old_per_token_logps": _pad(old_B, 0.0, "right")} if len(old_B) == len(self.samples) else {}
         ones = torch.ones_like
         return {
             "prompt_ids": _pad(prompts_B, pad_id, "left"),
@@ -106,6 +112,7 @@ class MicroBatch:
             "completion_mask": _pad([ones(row) for row in completions_B], 0, "right"),
             "advantages": torch.tensor([sample.advantage for sample in self.samples]),
             "sampling_per_token_logps": _pad(logps_B, 0.0, "right"),
+            **frozen,
         }
 
 
