@@ -56,6 +56,7 @@ OUTSIDE: dict[str, str] = {
     "inference.start_timeout_s": "0.0",
     "inference.restarts": "-1",
     "optim.steps": "0",
+    "inference.hang_s": "0.0",
     "optim.learning_rate": "0.0",
     "optim.adam_beta1": "1.0",
     "optim.adam_beta2": "-0.1",
@@ -183,6 +184,8 @@ def test_values_that_contradict_each_other_are_refused(overrides: list[str], exp
         ("{reference: oracle, api_key_env: K}", [], "player.api_key_env: has no effect without"),
         ("{checkpoint: c, options: {top_p: 1.0}}", [], "player.options: has no effect without"),
         ("{checkpoint: absent}", [], "player.checkpoint='absent': must be a checkpoint-<step> folder of a run"),
+        (["inference.backend=openai"], "inference.urls=(): must name running servers with backend='openai'"),
+        (["inference.backend=vllm", "inference.api_key_env=K"], "inference.api_key_env: has no effect without"),
         ("{reference: orakle}", [], "player.reference='orakle': must be one of"),
         (
             "{reference: oracle}",

@@ -37,6 +37,7 @@ RESUMABLE = ("optimizer.pt", "scheduler.pt", "trainer_state.json")
 MAY_DIFFER = frozenset(
     {
         "inference.gpus",
+        "inference.api_key_env",
         "inference.max_in_flight",
         "inference.options",
         "inference.patience_s",

@@ -25,6 +25,14 @@ class Backend(StrEnum):
 
     TRANSFORMERS = "transformers"
     VLLM = "vllm"
+    OPENAI = "openai"
+
+
+class Weights(StrEnum):
+    """What of a policy is trained: a LoRA adapter on a frozen base, or all weights."""
+
+    LORA = "lora"
+    FULL = "full"
 
 
 class LossType(StrEnum):

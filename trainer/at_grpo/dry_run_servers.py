@@ -14,7 +14,7 @@ DEFAULT_UTILIZATION = 0.92  # of vLLM 0.31
 
 def server_lines(config: TrainConfig, pool: Pool, memory: MemoryPlan, place: int, placement: Placement) -> list[str]:
     """A pool's servers; nothing without any. `place`: which of the pools it is."""
-    if config.inference.backend != Backend.VLLM:
+    if config.inference.backend == Backend.TRANSFORMERS:
         return []
     urls = pool.section.urls or config.inference.urls
     if urls:

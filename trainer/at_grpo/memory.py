@@ -80,7 +80,7 @@ def plan_memory(config: TrainConfig, pool: Pool) -> MemoryPlan:
         cache=together * reply,
         reply=reply,
         slot=adapter_parameters(skeleton, PolicySection(rank=lora_bound(pool.policies.values()))) * size,
-        served=config.inference.backend == Backend.VLLM,
+        served=config.inference.backend != Backend.TRANSFORMERS,
     )
 
 

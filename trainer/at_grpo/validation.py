@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from at_grpo.choices import Backend, Dtype, Filter, Grouping, LossType, ScaleRewards, Scheduler, Tracker
+from at_grpo.choices import Backend, Dtype, Filter, Grouping, LossType, ScaleRewards, Scheduler, Tracker, Weights
 from at_grpo.config import (
     InferenceSection,
     ModelSection,
@@ -238,7 +238,9 @@ def _model_problems(config: TrainConfig) -> Iterator[str]:
 
 def _inference_problems(config: TrainConfig) -> Iterator[str]:
     section = config.inference
-    if section.backend != Backend.VLLM:
+    if section.api_key_env and not section.urls:
+        yield "inference.api_key_env: has no effect without inference.urls, the servers that ask for a key; remove it."
+    if section.backend == Backend.TRANSFORMERS:
         for name in ("urls", "gpus", "options", "python"):
             if getattr(section, name):
                 yield f"inference.{name}: has no effect with backend={section.backend!r}; set inference.backend=vllm."
@@ -253,6 +255,8 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
     if len(section.gpus) % section.servers:
         yield (
             f"inference.gpus={section.gpus}: must be a multiple of inference.servers ({section.servers}), which share "
+    if section.backend == Backend.OPENAI and not section.urls:
+        yield "inference.urls=(): must name running servers with backend='openai'; to start some, take backend=vllm."
             "them evenly."
         )
 

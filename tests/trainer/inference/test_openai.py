@@ -10,7 +10,7 @@ from at_grpo.config import PlayerSection, RoleSection, TrainConfig
 from at_grpo.inference.base import SamplerError, SamplingParams
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.frozen import chat_player, frozen_players
-from at_grpo.inference.openai import ChatPlayer
+from at_grpo.inference.openai import ChatPlayer, check_trainable
 from llm_envs.core.errors import UsageError
 from llm_envs.core.messages import to_messages
 from llm_envs.episode import Episode
@@ -107,7 +107,9 @@ def test_an_answer_that_is_no_chat_completion_is_an_error_and_no_reply(said: Any
 
 def test_a_refused_request_names_the_model_and_what_to_look_at() -> None:
     said = {"error": {"message": "The model `m` does not exist"}}
-    with pytest.raises(SamplerError, match=r"404: The model `m` does not exist Asked for the model 'm': check its name"):
+    with pytest.raises(
+        SamplerError, match=r"404: The model `m` does not exist Asked for the model 'm': check its name"
+    ):
         ask(said, status=404)
 
 
@@ -142,3 +144,71 @@ def test_it_plays_whole_episodes_and_its_seeds_depend_on_the_state_alone() -> No
     assert all(episode.success and episode.players["tool"] == "m" for episode in episodes)
     assert len(set(seeds.values())) == 3
     assert again.items() < seeds.items()
+
+
+# ---- for policies that are trained
+
+
+def choice(**changes: Any) -> dict[str, Any]:
+    return {"index": 0, "token_ids": [7], "logprobs": {"token_logprobs": [-0.5]}, "finish_reason": "length", **changes}
+
+
+def examine(said: Any, *, status: int = 200, loads: int = 400) -> list[dict[str, Any]]:
+    """What a server is asked that gives this completion, and this status where an adapter is to be loaded."""
+    asked: list[dict[str, Any]] = []
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        asked.append({"path": request.path, "body": await request.json()})
+        if request.path == "/v1/load_lora_adapter":
+            return web.json_response({"error": {"message": "lora_name is missing"}}, status=loads)
+        return web.json_response(said, status=status)
+
+    with serving(handle) as url:
+        asyncio.run(check_trainable(Endpoint(url, patience_s=0.1), "base"))
+    return asked
+
+
+def test_a_server_that_gives_ids_and_log_probabilities_and_loads_adapters_is_taken() -> None:
+    completion, load = examine({"model": "base", "choices": [choice()]})
+    assert (completion["path"], load["path"]) == ("/v1/completions", "/v1/load_lora_adapter")
+    assert completion["body"]["prompt"] == [1, 2, 3]
+    assert (completion["body"]["return_token_ids"], completion["body"]["max_tokens"]) == (True, 1)
+    assert load["body"] == {}, "nothing is loaded"
+
+
+@pytest.mark.parametrize(
+    ("said", "lacks"),
+    [
+        ({"model": "base", "choices": [choice(token_ids=None)]}, "it returns no token ids"),
+        (
+            {"model": "base", "choices": [{"index": 0, "text": "up", "finish_reason": "stop"}]},
+            "it returns no token ids",
+        ),
+        ({"model": "base", "choices": [choice(logprobs=None)]}, "it returns no log-probability of each token"),
+        ({"model": "base", "choices": [choice(logprobs={"token_logprobs": [None]})]}, "it returns no log-probability"),
+        ({"model": "base", "choices": [choice(logprobs={"tokens": ["up"]})]}, "it returns no log-probability"),
+        ({"model": "gpt", "choices": [choice()]}, "asked for 'base', it names 'gpt'"),
+        ({"choices": []}, "its answer is no completion"),
+        ("fine", "its answer is no completion"),
+    ],
+)
+def test_a_server_that_lacks_what_training_needs_is_refused_with_the_reason_and_the_remedy(
+    said: Any, lacks: str
+) -> None:
+    """UC-163: never text that was encoded again, never weights that nobody named."""
+    with pytest.raises(UsageError, match=lacks) as caught:
+        examine(said)
+    assert "can't be trained with" in str(caught.value)
+    assert "`at-grpo serve`" in str(caught.value)
+    assert "roles.<role>.player" in str(caught.value)
+
+
+def test_a_server_that_wants_text_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"it refuses a prompt of token ids \(.*400: prompt must be a string"):
+        examine({"error": {"message": "prompt must be a string"}}, status=400)
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_server_that_loads_no_adapters_is_refused(status: int) -> None:
+    with pytest.raises(UsageError, match="it has no /v1/load_lora_adapter, by which the weights of every step"):
+        examine({"model": "base", "choices": [choice()]}, loads=status)

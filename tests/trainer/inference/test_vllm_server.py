@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from peft import PeftModel
 from transformers import PreTrainedTokenizerFast
 
@@ -14,6 +15,7 @@ from at_grpo.config import PolicySection
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.base_model import load_base
 from at_grpo.inference.endpoint import UNIX, Endpoint, EndpointError
+from at_grpo.inference.openai import ChatPlayer, check_trainable
 from at_grpo.inference.plan import BASE
 from at_grpo.inference.probe import ProbedPublisher, plant
 from at_grpo.inference.publishing import AdapterPublisher, load_adapter, save_adapter, unload_adapter
@@ -21,9 +23,12 @@ from at_grpo.inference.server import Server
 from at_grpo.inference.vllm import VLLMSampler
 from at_grpo.inference.weights import LocalWeights
 from at_grpo.policies import build_policies
+from at_grpo.tokenization import PromptEncoder
+from llm_envs.core.errors import UsageError
 from tests.scale import scaled
 from tests.trainer.inference import processes
 from tests.trainer.inference import vllm_fixtures as tiny
+from tests.trainer.inference.http_server import serving
 
 pytestmark = [pytest.mark.system, pytest.mark.needs("vllm")]
 
@@ -105,6 +110,35 @@ def test_served_log_probabilities_are_the_trainers_after_every_publication(serve
                 old = last[role]
                 assert tiny.gap(old.logprobs, tiny.scores(model, role, prompt_ids, old.token_ids)) > 0.1
             last[role] = completion
+
+
+def test_a_vllm_server_has_all_that_is_asked_of_a_server_of_unknown_make(server: Server) -> None:
+    """The servers of `inference.backend=openai`, with its negative control: a name that it does not serve."""
+    asyncio.run(check_trainable(server.endpoint, BASE))
+    with pytest.raises(UsageError, match=r"it refuses a prompt of token ids \(.*404: .*nobody"):
+        asyncio.run(check_trainable(server.endpoint, "nobody"))
+
+
+def test_a_model_that_plays_by_chat_reads_the_prompt_that_a_policy_would(
+    server: Server, served: Served, tiny_tokenizer: PreTrainedTokenizerFast
+) -> None:
+    """At temperature 0 the chat of an adapter and its tokens in, tokens out say the same thing; the base does not."""
+    tiny.move(served.model, "tool", seed=1)
+    served.publish()
+    encoder, observation = PromptEncoder(tiny_tokenizer), "tool at 1 2 goal 3 4 blocked 0 1 0 0"
+    params = SamplingParams(temperature=0.0, max_tokens=12)
+
+    async def forward(request: web.Request) -> web.StreamResponse:
+        return web.json_response(await server.endpoint.post(request.path, await request.json()))
+
+    with serving(forward) as url:
+        endpoint = Endpoint(f"{url}/v1")
+        said = [
+            asyncio.run(ChatPlayer(endpoint, name, params, 0).ask(observation, 0))
+            for name in (served.publisher.name("tool"), BASE)
+        ]
+    (completion,) = served.ask("tool", encoder.encode(observation), temperature=0.0)
+    assert said[0] == encoder.decode(completion.token_ids) != said[1]
 
 
 def test_publishing_again_and_again_takes_no_memory_and_no_slot(server: Server, base: Path, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""A model behind an OpenAI-compatible server as a player: the observation goes out as a chat, text comes back.
+"""OpenAI-compatible servers: as players of roles that are not trained, and, of those that can, for policies that are.
 
-Any server of `/v1/chat/completions` will do (vLLM, SGLang, a hosted one). Nothing that it says is trained on.
+A player needs `/v1/chat/completions` alone: the observation goes out as a chat, text comes back, and nothing of it is
+trained on. What is trained on must be token ids with their log-probabilities, of weights that the trainer has sent;
+most servers give neither, and `check_trainable` says which part a server lacks.
 """
 
 import os
@@ -15,6 +17,12 @@ from llm_envs.core.messages import to_messages
 from llm_envs.players import instance_mark
 
 CHAT = "/chat/completions"
+COMPLETIONS, LOAD = "/v1/completions", "/v1/load_lora_adapter"
+PROMPT = [1, 2, 3]  # ids that every vocabulary has
+REMEDY = (
+    "Use vLLM as `at-grpo serve` starts it, or let this server play a role that is not trained: "
+    "roles.<role>.player: {{url: {url}/v1, model: …}}."
+)
 
 
 def read_key(variable: str, path: str) -> str:
@@ -100,3 +108,62 @@ class ChatPlayer:
             **self._options,
         }
         return {name: value for name, value in body.items() if value is not None}
+
+
+async def check_trainable(endpoint: Endpoint, model: str) -> None:
+    """See, by one short request and one that loads nothing, whether a server gives what training needs.
+
+    Args:
+        endpoint: the server.
+        model: what it calls the base model.
+
+    Raises:
+        UsageError: it does not; the message says what is missing and what to do.
+        SamplerError: it can't be reached.
+    """
+    body = {
+        "model": model,
+        "prompt": PROMPT,
+        "max_tokens": 1,
+        "temperature": 1.0,
+        "logprobs": 0,
+        "return_token_ids": True,
+    }
+    try:
+        answer = await endpoint.post(COMPLETIONS, body)
+        lacks = _lacks(answer, model)
+    except EndpointError as error:
+        lacks = f"it refuses a prompt of token ids ({error})"
+    if not lacks and not await _loads_adapters(endpoint):
+        lacks = f"it has no {LOAD}, by which the weights of every step would reach it"
+    if lacks:
+        remedy = REMEDY.format(url=endpoint.url)
+        raise UsageError(f"inference.urls={endpoint.url!r}: can't be trained with: {lacks}. {remedy}")
+
+
+def _lacks(answer: Any, model: str) -> str:
+    """What a completion lacks that training needs; empty if nothing."""
+    try:
+        (choice,) = answer["choices"]
+        named, token_ids = answer.get("model"), choice.get("token_ids")
+        logprobs = (choice.get("logprobs") or {}).get("token_logprobs")
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return f"its answer is no completion ({str(answer)[:200]})"
+    if not token_ids:
+        return "it returns no token ids (return_token_ids), and text that is encoded again gives other tokens"
+    if not logprobs or len(logprobs) != len(token_ids) or None in logprobs:
+        return "it returns no log-probability of each token (logprobs)"
+    if named != model:
+        return f"it does not say which weights answer: asked for {model!r}, it names {named!r}"
+    return ""
+
+
+async def _loads_adapters(endpoint: Endpoint) -> bool:
+    """Whether adapters can be loaded while the server runs: where they can, a request without one is refused otherwise
+    than with "not found".
+    """
+    try:
+        await endpoint.post(LOAD, {})
+    except EndpointError as error:
+        return error.status not in {404, 405, 501}
+    return True

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import llm_envs
+from at_grpo.choices import Backend
 from at_grpo.config import InferenceSection, TrainConfig
 from at_grpo.inference.base import Sampler, SamplerError
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.installed import require_vllm
+from at_grpo.inference.openai import check_trainable, read_key
 from at_grpo.inference.plan import BASE, longest, server_plans
 from at_grpo.inference.probe import PLANTED, ProbedPublisher
 from at_grpo.inference.publishing import AdapterPublisher, Publication, unload_adapter
@@ -79,15 +81,20 @@ def start_servers(config: TrainConfig, pools: Sequence[Pool], placement: Placeme
 
 def _endpoint(section: InferenceSection, url: str) -> Endpoint:
     return Endpoint(
-        url, timeout_s=section.timeout_s, patience_s=section.patience_s, max_in_flight=section.max_in_flight
+        url,
+        timeout_s=section.timeout_s,
+        patience_s=section.patience_s,
+        max_in_flight=section.max_in_flight,
+        api_key=read_key(section.api_key_env, "inference.api_key_env"),
     )
 
 
 def check_servers(config: TrainConfig, pools: Sequence[Pool], servers: Sequence[Servers]) -> None:
-    """See that every server has the base model and room for the longest request; unload what earlier runs left.
+    """See that every server has the base model and room for the longest request, and one of unknown make all that
+    training needs; unload what earlier runs left.
 
     Raises:
-        UsageError: one serves something else, or has too little room.
+        UsageError: one serves something else, has too little room, or can't be trained with.
         SamplerError: one can't be asked.
     """
 
@@ -95,6 +102,8 @@ def check_servers(config: TrainConfig, pools: Sequence[Pool], servers: Sequence[
         for pool, own in zip(pools, servers, strict=True):
             for endpoint in own.endpoints:
                 await _check(endpoint, longest(config, pool))
+                if config.inference.backend == Backend.OPENAI:
+                    await check_trainable(endpoint, BASE)
 
     asyncio.run(check_all())
 
