@@ -70,7 +70,7 @@ def test_every_task_comes_at_every_level_of_specialisation() -> None:
 def test_the_paper_s_settings_are_in_the_configurations_of_real_models(task: str, level: str) -> None:
     """K = 4, T = 4, alpha = 1, batches of 128 (arXiv 2510.11062)."""
     config = load_config(f"{task}/{level}")
-    assert (config.rollout.k, config.rollout.instances) == (4, 128)
+    assert (config.rollout.k, config.rollout.instances, config.optim.mini_batches) == (4, 128, 2)
     assert (config.env.options["max_cycles"], config.env.options["alpha"]) == (4, 1.0)
     assert config.env.id == f"llm_envs/{task}-v0"
     assert config.model.base == "Qwen/Qwen3-1.7B"
