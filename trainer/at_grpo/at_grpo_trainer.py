@@ -13,11 +13,12 @@ from typing import Any, cast
 
 import torch
 from peft import PeftModel
+from transformers import PreTrainedModel
 from trl import GRPOConfig
 
 from at_grpo.metrics import step_times
 from at_grpo.mini_batches import MiniBatches
-from at_grpo.policies import forward_per_temperature
+from at_grpo.policies import forward_per_temperature, policies_of
 from at_grpo.policy_trainer import PolicyTrainer, token_means
 from at_grpo.samples import Iteration, MicroBatch, Sample
 from at_grpo.updates.messages import StepReport, add_up
@@ -26,13 +27,13 @@ PLAIN_SUMS = ("dapo", "cispo")  # the losses of TRL that are sums over tokens; t
 
 
 class ATGRPOTrainer(PolicyTrainer):
-    """One base model, one or more LoRA policies on it, one step of transformers' loop an iteration (arXiv 2510.11062,
+    """One base model, one or more policies on it, one step of transformers' loop an iteration (arXiv 2510.11062,
     Alg. 1). That is one optimizer step, or with mini-batches and epochs several.
     """
 
     def __init__(
         self,
-        model: PeftModel,
+        model: PeftModel | PreTrainedModel,
         *,
         args: GRPOConfig,
         temperatures: Mapping[str, float],
@@ -43,7 +44,7 @@ class ATGRPOTrainer(PolicyTrainer):
         """Set up a trainer.
 
         Args:
-            model: a PEFT model with one adapter a policy (`policies.build_policies`).
+            model: holds the policies (`policies.build_policies`).
             args: from `at_grpo_config.grpo_config`.
             temperatures: role -> sampling temperature, by which the loss divides the logits too.
             collect: number of the iteration -> its micro-batches and metrics.
@@ -57,7 +58,7 @@ class ATGRPOTrainer(PolicyTrainer):
             raise ValueError(
                 f"loss_type={args.loss_type!r}: must be one of {', '.join(PLAIN_SUMS)} (plain sums over tokens)"
             )
-        base = model.get_base_model()
+        base = policies_of(model, kwargs["policies"]).core
         plain_forward = base.forward  # TRL replaces it with one that has a temperature built in
         super().__init__(model, args=args, **kwargs)
         self.use_vllm = args.vllm_importance_sampling_correction  # only gates the ratio in `_compute_loss`
@@ -135,7 +136,7 @@ class ATGRPOTrainer(PolicyTrainer):
 
     def _finish_gradients(self, report: StepReport) -> None:
         """From the sums of this process to each policy's token mean over all ranks, clipped."""
-        self.model.set_requires_grad(list(self.policies), True)  # activating an adapter froze the others
+        self.weights.thaw()
         if self._ranks is not None:
             self._ranks.sum(report.tokens, report.losses, self.parameters)
         active = [name for name in self.policies if report.tokens[name] > 0]
@@ -160,9 +161,8 @@ class ATGRPOTrainer(PolicyTrainer):
 
     def _activate(self, micro_batch: MicroBatch) -> Any:
         """Make the model the micro-batch's policy at its role's temperature; returns the tensors on its device."""
-        if self.model.active_adapter != micro_batch.policy:
-            self.model.set_adapter(micro_batch.policy)
-        self.model.get_base_model().forward = self._forwards[self._temperatures[micro_batch.role]]
+        self.weights.activate(micro_batch.policy)
+        self.weights.core.forward = self._forwards[self._temperatures[micro_batch.role]]
         return self._prepare_input(micro_batch.tensors(self._tokenizer.pad_token_id))
 
     def _with_old_logprobs(self, micro_batch: MicroBatch) -> list[Sample]:
@@ -194,22 +194,23 @@ class ATGRPOTrainer(PolicyTrainer):
             old_B_T = self._current.get("old_per_token_logps", result[0].detach())
             mask_B_T = self._current["completion_mask"]
             gap_B_T = (old_B_T - self._current["sampling_per_token_logps"]) * mask_B_T
-            self._current["importance_sampling_ratio"] = gap_B_T.exp().clamp(max=self.vllm_importance_sampling_clip_max)
-            self._tell_ratio(gap_B_T[mask_B_T.bool()])
+            cap: Any = self.vllm_importance_sampling_clip_max
+            self._current["importance_sampling_ratio"] = gap_B_T.exp().clamp(max=cap)
+            self._tell_ratio(gap_B_T[mask_B_T.bool()], cap)
         return result
 
-    def _tell_ratio(self, gap_N: torch.Tensor) -> None:
+    def _tell_ratio(self, gap_N: torch.Tensor, cap: float) -> None:
         """Metrics of the correction before it is truncated: logarithms of ratios, a token each."""
         ratio_N, own = gap_N.exp(), self._metrics["train"]
         own["sampler_gap_max"].append(gap_N.abs().max().item())
         own["importance_ratio_min"].append(ratio_N.min().item())
         own["importance_ratio_mean"].append(ratio_N.mean().item())
         own["importance_ratio_max"].append(ratio_N.max().item())
-        own["importance_capped"].append((ratio_N > self.vllm_importance_sampling_clip_max).float().mean().item())
+        own["importance_capped"].append((ratio_N > cap).float().mean().item())
 
     def _reference_logps(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        """Log-probabilities of the policy's own start, which is the base: fresh adapters have B = 0."""
-        with self.model.disable_adapter():
+        """Log-probabilities of the policy's own start."""
+        with self.weights.start():
             return self._logps(inputs)
 
     @torch.no_grad()

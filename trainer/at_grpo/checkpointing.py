@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 MARKER = "complete.json"
 CONFIG = "config.yaml"
 ADAPTER = "adapter_model.safetensors"
+WEIGHTS = (ADAPTER, "model.safetensors", "model.safetensors.index.json")  # a policy has one of them
 PREFIX = "checkpoint-"
 WORKERS = "update-workers"  # beside the policies: the parts of workers other than the driver's; no policy is called so
 CARD = "README.md"  # for people, and written anew when the run is over: no checkpoint is incomplete for that
@@ -36,8 +37,8 @@ RESUMABLE = ("optimizer.pt", "scheduler.pt", "trainer_state.json")
 # What a resumed run may change: where it runs and reports, how often it looks, how long it goes on.
 MAY_DIFFER = frozenset(
     {
-        "inference.gpus",
         "inference.api_key_env",
+        "inference.gpus",
         "inference.max_in_flight",
         "inference.options",
         "inference.patience_s",
@@ -61,7 +62,9 @@ MAY_DIFFER = frozenset(
         "run.keep_checkpoints",
         "roles.*.player.api_key_env",
         "roles.*.player.url",
-        "update",
+        "update.ranks",
+        "update.start_timeout_s",
+        "update.timeout_s",
     }
 )
 
@@ -101,11 +104,11 @@ def committing(checkpoint: Path, config: TrainConfig) -> Iterator[None]:
     """
     _remove(checkpoint)
     yield
-    absent = [name for name in config.policies if not (checkpoint / name / ADAPTER).is_file()]
+    absent = [
+        name for name in config.policies if not any((checkpoint / name / weights).is_file() for weights in WEIGHTS)
+    ]
     if absent:
-        raise RuntimeError(
-            f"{checkpoint}: no {ADAPTER} was saved for {', '.join(absent)}; the checkpoint is not marked"
-        )
+        raise RuntimeError(f"{checkpoint}: no weights were saved for {', '.join(absent)}; the checkpoint is not marked")
     write_config(checkpoint, config)
     files = sorted(path for path in checkpoint.rglob("*") if path.is_file())
     for path in [*files, *(path for path in checkpoint.rglob("*") if path.is_dir()), checkpoint, checkpoint.parent]:

@@ -21,7 +21,7 @@ class Filter(StrEnum):
 
 
 class Backend(StrEnum):
-    """Who generates: this process, or vLLM servers."""
+    """Who generates: this process, vLLM servers, or servers of others that are asked whether they can."""
 
     TRANSFORMERS = "transformers"
     VLLM = "vllm"

@@ -66,9 +66,11 @@ class ModelSection:
 
 @dataclass(frozen=True, slots=True)
 class PolicySection:
-    """One set of trained weights: a LoRA adapter on a base.
+    """One set of trained weights: a LoRA adapter on a base, or all weights of a model.
 
     Attributes:
+        weights: `lora`, or `full`: all weights are trained, in float32, by a policy that has the base model to itself.
+            With servers, each version is published by starting its servers again on the new weights.
         base: hub id or folder of its base model; empty for the run's, `model.base` or the one of `model.warm_start`.
         rank, lora_alpha: of the adapter.
         target_modules: module names, or `all-linear`.
@@ -77,6 +79,7 @@ class PolicySection:
     """
 
     base: str = ""
+    weights: str = "lora"
     rank: int = 16
     lora_alpha: int = 32
     target_modules: str | tuple[str, ...] = "all-linear"

@@ -1,4 +1,4 @@
-"""TRL's GRPO trainer for several LoRA policies on one base: optimizer, clipping, metrics and checkpoints by policy.
+"""TRL's GRPO trainer for several policies on one base: optimizer, clipping, metrics and checkpoints by policy.
 
 Nothing of the algorithm is here; see `at_grpo_trainer`.
 """
@@ -14,12 +14,12 @@ from typing import Any, cast
 import torch
 from datasets import Dataset
 from peft import PeftModel
-from transformers import PreTrainedTokenizerBase, TrainerCallback
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 from at_grpo.checkpointing import adapters_of
 from at_grpo.config import PolicySection
-from at_grpo.policies import policy_parameters
+from at_grpo.policies import policies_of
 from at_grpo.updates.messages import StepReport
 from at_grpo.updates.ranks import Ranks
 
@@ -36,6 +36,7 @@ class PolicyTrainer(GRPOTrainer):
 
     Attributes:
         policies: name -> settings, in the order of the optimizer's parameter groups.
+        weights: their weights.
         parameters: name -> that policy's parameters.
     """
 
@@ -46,7 +47,7 @@ class PolicyTrainer(GRPOTrainer):
 
     def __init__(
         self,
-        model: PeftModel,
+        model: PeftModel | PreTrainedModel,
         *,
         args: GRPOConfig,
         policies: Mapping[str, PolicySection],
@@ -60,7 +61,7 @@ class PolicyTrainer(GRPOTrainer):
         """Set up the loop.
 
         Args:
-            model: a PEFT model with one adapter a policy (`policies.build_policies`).
+            model: holds the policies (`policies.build_policies`).
             args: from `at_grpo_config.grpo_config`.
             policies: name -> settings.
             assess: number of the next iteration -> plays the evaluation episodes; returns metrics without the `eval_`
@@ -86,7 +87,8 @@ class PolicyTrainer(GRPOTrainer):
             processing_class=processing_class,
             callbacks=callbacks,
         )
-        self.parameters = policy_parameters(model, self.policies)
+        self.weights = policies_of(model, self.policies)
+        self.parameters = self.weights.parameters()
         # A micro-batch holds one policy, so DDP would wait for gradients that never come.
         self.accelerator.prepare_model = functools.partial(self.accelerator.prepare_model, evaluation_mode=True)
 
@@ -95,7 +97,7 @@ class PolicyTrainer(GRPOTrainer):
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         """One parameter group a policy, so that a silent policy's state does not move."""
-        self.model.set_requires_grad(list(self.policies), True)
+        self.weights.thaw()
         if self.optimizer is None:
             optimizer_class, kwargs = self.get_optimizer_cls_and_kwargs(self.args, self.model)
             groups = [
@@ -113,7 +115,7 @@ class PolicyTrainer(GRPOTrainer):
     def _prepare_for_training(self, *args: Any, **kwargs: Any) -> Any:
         prepared = super()._prepare_for_training(*args, **kwargs)  # type: ignore[no-untyped-call]
         if self._ranks is not None:
-            self._ranks.agree(self.parameters)
+            self._ranks.meet(self.parameters)
         return prepared
 
     def clip(self) -> dict[str, float]:
@@ -182,10 +184,11 @@ class PolicyTrainer(GRPOTrainer):
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         """Written once at the end by `model_card`, not with every checkpoint."""
 
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        super()._save(str(self.weights.home(Path(output_dir or str(self.args.output_dir)))), state_dict)
+
     def _load_from_checkpoint(self, checkpoint: str, model: Any = None) -> None:
-        for name in self.policies:
-            self.model.load_adapter(str(adapters_of(Path(checkpoint)) / name), name, is_trainable=True)
-        self.model.set_adapter(next(iter(self.policies)))
+        self.weights.load(adapters_of(Path(checkpoint)))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         """Optimizer and schedule; torch restores by position, so the policies' order is checked."""

@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from at_grpo.choices import Dtype, Weights
 from at_grpo.config import PolicySection, PoolSection, RoleSection, TrainConfig
 
 MADE = "base"  # folder within a run's of the base that it makes
@@ -25,6 +26,17 @@ class Pool:
     policies: dict[str, PolicySection]
     roles: dict[str, RoleSection]
     section: PoolSection
+
+    @property
+    def full(self) -> bool:
+        """Whether all weights of the base are trained; it is one policy's alone then."""
+        return any(section.weights == Weights.FULL for section in self.policies.values())
+
+    def dtype(self, wanted: str) -> str:
+        """Number format of the base in the trainer: float32 where it is trained, since a small step would be rounded
+        away in half precision.
+        """
+        return Dtype.FLOAT32 if self.full else wanted
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from peft import PeftModel
 
+from at_grpo.choices import Weights
 from at_grpo.config import RoleSection, TrainConfig
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.base_model import load_base
@@ -26,13 +27,26 @@ ADAPTER = "adapter_config.json"  # in every folder of an adapter, written by PEF
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """The weights that play one role, and how they are sampled from."""
+    """The weights that play one role, and how they are sampled from.
+
+    Attributes:
+        name: for people.
+        weights: folder of an adapter, or of a whole model.
+        base: what the adapter lies on; the same folder for a whole model.
+        dtype: of the base.
+        params: as it was trained.
+    """
 
     name: str
-    adapter: Path
+    weights: Path
     base: str
     dtype: str
     params: SamplingParams
+
+    @property
+    def whole(self) -> bool:
+        """Whether the weights are all of a model's."""
+        return str(self.weights) == self.base
 
 
 def load_players(
@@ -49,6 +63,7 @@ def load_players(
     plays which role: `load_players({"tool": run / "checkpoint-300", "planner": run / "checkpoint-0"})` seats a trained
     tool beside the planner's start. The folder of a single adapter stands for that adapter in whatever role it is
     given; one that lies in no checkpoint is put on the base that it names itself, and sampled from with the defaults.
+    A policy whose weights were all trained (`weights: full`) is a model of its own.
 
     Args:
         checkpoints: the checkpoint of each role, or one for all roles that its run has trained.
@@ -64,8 +79,9 @@ def load_players(
     samplers: dict[str, BatchingSampler] = {}
     encoders: dict[str, PromptEncoder] = {}
     for base, dtype in dict.fromkeys((seat.base, seat.dtype) for seat in seats.values()):
-        own = {seat.adapter: names[seat.adapter] for seat in seats.values() if (seat.base, seat.dtype) == (base, dtype)}
-        sampler, encoder = _load(base, dtype, own)
+        there = [seat for seat in seats.values() if (seat.base, seat.dtype) == (base, dtype)]
+        own = {seat.weights: names[seat.weights] for seat in there}
+        sampler, encoder = _load(base, dtype, own, adapters=not there[0].whole)
         samplers |= dict.fromkeys(own.values(), sampler)
         encoders |= dict.fromkeys(own.values(), encoder)
     several = len(set(samplers.values())) > 1
@@ -73,18 +89,23 @@ def load_players(
     players = {}
     for role, seat in seats.items():
         drawn = (params or {}).get(role) or _params(seat.params, temperature, max_tokens)
-        name = names[seat.adapter]
+        name = names[seat.weights]
         players[role] = PolicyPlayer(together or samplers[name], encoders[name], name, drawn, seed, name=seat.name)
     return players
 
 
-def _load(base: str, dtype: str, adapters: Mapping[Path, str]) -> tuple[TransformersSampler, PromptEncoder]:
-    """A base model with adapters on it, as a sampler, and the encoder of its tokenizer."""
+def _load(
+    base: str, dtype: str, names: Mapping[Path, str], *, adapters: bool
+) -> tuple[TransformersSampler, PromptEncoder]:
+    """A base model with adapters on it, or one that is a policy itself, as a sampler; and the encoder of its
+    tokenizer.
+    """
     model, tokenizer = load_base(base, dtype)
     sampler = TransformersSampler(
-        _with_adapters(model, adapters),
+        _with_adapters(model, names) if adapters else model,
         stop_token_ids=stop_token_ids(model.generation_config, tokenizer),
         pad_id=tokenizer.pad_token_id,
+        policies=names.values(),
         decode=tokenizer.decode,
     )
     return sampler, PromptEncoder(tokenizer)
@@ -112,8 +133,9 @@ def _seat(role: str, folder: Path) -> _Seat:
             "or another checkpoint."
         )
     section = config.roles[role]
-    if not (folder / section.policy / ADAPTER).is_file():
-        raise UsageError(f"checkpoint={str(folder)!r}: holds no adapter {section.policy!r} for the role {role!r}.")
+    needed = "config.json" if config.policies[section.policy].weights == Weights.FULL else ADAPTER
+    if not (folder / section.policy / needed).is_file():
+        raise UsageError(f"checkpoint={str(folder)!r}: holds no policy {section.policy!r} for the role {role!r}.")
     return _trained_seat(folder, config, section)
 
 
@@ -134,10 +156,12 @@ def _adapter_seat(adapter: Path) -> _Seat:
 
 def _trained_seat(checkpoint: Path, config: TrainConfig, role: RoleSection) -> _Seat:
     """The base model was made by the run itself and kept in its folder, or is named by the configuration."""
-    named = config.policies[role.policy].base or config.model.base
-    base = named or str(checkpoint.resolve().parent / MADE)
+    policy, weights = config.policies[role.policy], checkpoint / role.policy
+    base = policy.base or config.model.base or str(checkpoint.resolve().parent / MADE)
+    if policy.weights == Weights.FULL:
+        base = str(weights)
     params = SamplingParams(temperature=role.temperature, max_tokens=role.max_tokens, stop=role.stop)
-    return _Seat(f"{checkpoint.name}/{role.policy}", checkpoint / role.policy, base, config.model.dtype, params)
+    return _Seat(f"{checkpoint.name}/{role.policy}", weights, base, config.model.dtype, params)
 
 
 def _read_config(checkpoint: Path) -> TrainConfig:
@@ -150,12 +174,12 @@ def _read_config(checkpoint: Path) -> TrainConfig:
 
 
 def _adapter_names(seats: Mapping[str, _Seat]) -> dict[Path, str]:
-    """A name within the process for each distinct adapter.
+    """A name within the process for each distinct adapter or model.
 
-    Two roles may be played by one policy, and policies of one name in different checkpoints are different adapters.
+    Two roles may be played by one policy, and policies of one name in different checkpoints are different ones.
     """
-    adapters = dict.fromkeys(seat.adapter for seat in seats.values())
-    return {adapter: f"{adapter.name}_{number}" for number, adapter in enumerate(adapters)}
+    folders = dict.fromkeys(seat.weights for seat in seats.values())
+    return {folder: f"{folder.name}_{number}" for number, folder in enumerate(folders)}
 
 
 def _with_adapters(base: Any, names: Mapping[Path, str]) -> PeftModel:

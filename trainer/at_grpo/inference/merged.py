@@ -10,8 +10,10 @@ from peft.tuners import lora
 from transformers import PreTrainedModel
 
 
-def can_merge(model: PeftModel) -> bool:
-    """Whether every adapter is nothing but products added to linear layers, which is what can be folded in here."""
+def can_merge(model: object) -> bool:
+    """Whether a model has adapters that are nothing but products added to linear layers, which can be folded in here."""
+    if not isinstance(model, PeftModel):
+        return False
     configs: Any = model.peft_config.values()
     plain = all(config.bias == "none" and not config.modules_to_save and not config.use_dora for config in configs)
     base: Any = model.get_base_model()

@@ -66,6 +66,7 @@ def _in_process(own: LocalPool, others: Sequence[RemotePool], versions: MutableM
         own.model,
         stop_token_ids=own.stop_token_ids,
         pad_id=own.encoder.tokenizer.pad_token_id,
+        policies=own.pool.policies,
         versions=versions,
         decode=own.encoder.tokenizer.decode,
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from peft import PeftModel
+from transformers import PreTrainedModel
 
 from at_grpo.inference.base import PolicyWeights
 from at_grpo.inference.base_model import load_base
@@ -20,20 +21,20 @@ class LocalPool:
 
     Attributes:
         pool: which they are.
-        model: an adapter for each, on the base model.
+        model: holds them, see `policies.build_policies`.
         encoder: of the base's tokenizer.
         stop_token_ids: ids that end a reply.
     """
 
     pool: Pool
-    model: PeftModel
+    model: PeftModel | PreTrainedModel
     encoder: PromptEncoder
     stop_token_ids: frozenset[int]
 
     @property
     def weights(self) -> PolicyWeights:
         """What is published."""
-        return LocalWeights(self.model)
+        return LocalWeights(self.model, self.pool.policies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class RemotePool:
 
 
 def load_pool(pool: Pool, dtype: str, seed: int) -> LocalPool:
-    """The base model, and a fresh adapter on it for each policy.
+    """The base model, and a fresh adapter on it for each policy that has one.
 
     Args:
         pool: its policies.
@@ -67,7 +68,7 @@ def load_pool(pool: Pool, dtype: str, seed: int) -> LocalPool:
     Raises:
         UsageError: there is no such base model, or its tokenizer has no chat template.
     """
-    base, tokenizer = load_base(pool.base, dtype)
+    base, tokenizer = load_base(pool.base, pool.dtype(dtype))
     model = build_policies(base, pool.policies, seed=seed)
     return LocalPool(pool, model, PromptEncoder(tokenizer), stop_token_ids(base.generation_config, tokenizer))
 

@@ -5,19 +5,20 @@ splits where they part, and a row whose siblings are done leaves. A sibling's dr
 """
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import torch
 from peft import PeftModel
 from torch.nn.utils.rnn import pad_sequence
+from transformers import PreTrainedModel
 
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.batching import BatchingSampler
 from at_grpo.inference.merged import MergedPolicies, can_merge
-from at_grpo.policies import generating
+from at_grpo.policies import policies_of
 from at_grpo.seeds import derive_seed
 
 MERGE_BELOW = 20_000_000  # parameters; above, products outweigh the overhead that folding saves, and copies cost memory
@@ -25,7 +26,7 @@ Decode = Callable[[Sequence[int]], str]
 
 
 class TransformersSampler(BatchingSampler):
-    """A `Sampler` over a PEFT model with one named adapter a policy.
+    """A `Sampler` over a PEFT model with one named adapter a policy, or a model that is one policy.
 
     The model may be the one that is trained: it is left as it was found. Log-probabilities are those of a plain
     forward pass within float noise (1e-5 in float32).
@@ -36,42 +37,45 @@ class TransformersSampler(BatchingSampler):
 
     def __init__(
         self,
-        model: PeftModel,
+        model: PeftModel | PreTrainedModel,
         *,
         stop_token_ids: Collection[int],
         pad_id: int,
+        policies: Iterable[str] = (),
         versions: Mapping[str, int] | None = None,
         decode: Decode | None = None,
         max_rows: int = 256,
         merge: bool | None = None,
     ) -> None:
-        """Serve the adapters of a model.
+        """Serve the policies of a model.
 
         Args:
-            model: adapters on a causal language model.
+            model: a causal language model, with adapters or without.
             stop_token_ids: ids that end a reply, see `tokenization.stop_token_ids`.
             pad_id: fills the left of shorter prompts; any id does.
-            versions: policy -> version; without it every adapter of the model has version 0.
+            policies: name of the one policy that a model without adapters is.
+            versions: policy -> version; without it every policy of the model has version 0.
             decode: ids to text, needed where a role has stop strings.
             max_rows: most siblings in one batch.
             merge: generate with copies of the base that have the adapters folded in (see `merged`); by default where
                 that is possible and the base is small.
         """
         super().__init__()
-        self.versions: Mapping[str, int] = dict.fromkeys(model.peft_config, 0) if versions is None else versions
-        self._model = model
+        self._policies = policies_of(model, policies)
+        self.versions: Mapping[str, int] = dict.fromkeys(self._policies.names, 0) if versions is None else versions
+        self._model: Any = model
         self._stop = frozenset(stop_token_ids)
         self._pad_id = pad_id
         self._decode = decode
         self._max_rows = max_rows
         if merge is None:
             merge = model.num_parameters() < MERGE_BELOW and can_merge(model)
-        self._merged = MergedPolicies(model) if merge else None
+        self._merged = MergedPolicies(cast("PeftModel", model)) if merge else None
 
     def check(self, request: SampleRequest) -> None:
         """See `BatchingSampler.check`."""
-        if request.policy not in self._model.peft_config:
-            names = ", ".join(sorted(self._model.peft_config))
+        if request.policy not in self._policies.names:
+            names = ", ".join(sorted(self._policies.names))
             raise SamplerError(f"policy={request.policy!r}: not served here; must be one of {names}")
         params = request.params
         sizes = {"n": request.n, "prompt tokens": len(request.prompt_ids), "max_tokens": params.max_tokens}
@@ -101,7 +105,7 @@ class TransformersSampler(BatchingSampler):
     def _serving(self, policy: str) -> Iterator[Any]:
         """The policy as a model to call."""
         if self._merged is None:
-            with generating(self._model, policy):
+            with self._policies.generating(policy):
                 yield self._model
         else:
             with torch.no_grad():
