@@ -51,6 +51,9 @@ def stand_in(base: Path) -> Iterator[StandIn]:
                 sampler.versions = dict.fromkeys(model.peft_config, 0)
             case "/v1/unload_lora_adapter":
                 model.delete_adapter(body["lora_name"])
+            case "/forget":
+                for name in [name for name in model.peft_config if name != ZERO]:
+                    model.delete_adapter(name)
             case "/v1/completions":
                 server.asked.append((body["model"], tuple(body["prompt"]), body["seed"]))
                 return web.json_response({"model": body["model"], "choices": _choices(sampler, body)})
