@@ -52,15 +52,16 @@ class UpdateWorker:
         self._connection, self._plan = connection, plan
         self._inbox: SimpleQueue[Any] = SimpleQueue()
         threading.Thread(target=self._read, name="orders of the driver", daemon=True).start()
-        base, tokenizer = load_base(plan.pool.base, plan.config.model.dtype)
+        base, tokenizer = load_base(plan.pool.base, plan.pool.dtype(plan.config.model.dtype))
         model = build_policies(base, plan.pool.policies, seed=plan.config.run.seed)
         stops = stop_token_ids(base.generation_config, tokenizer)
-        self._weights = LocalWeights(model)
+        self._weights = LocalWeights(model, plan.pool.policies)
         self._versions = dict.fromkeys(plan.pool.policies, 0)
         self._sampler = TransformersSampler(
             model,
             stop_token_ids=stops,
             pad_id=tokenizer.pad_token_id,
+            policies=plan.pool.policies,
             versions=self._versions,
             decode=tokenizer.decode,
         )
