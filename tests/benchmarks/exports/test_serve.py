@@ -1,0 +1,133 @@
+"""The command `llm-envs serve` in a process of its own, and OpenEnv's real client against it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llm_envs import plan_path_v0
+from llm_envs.core.errors import UsageError
+from llm_envs.play import play
+from tests.architecture.paths import ROOT
+from tests.benchmarks.calls import call
+from tests.benchmarks.exports.other_python import python_with, run_there
+from tests.scale import scaled
+
+CLIENT = Path(__file__).parent / "clients" / "openenv_client.py"
+TOKEN = "a-token-of-ours"
+OPTIONS = {"size": 4, "walls": 0.0, "min_path": 2, "max_cycles": 3, "roles": "single"}
+SETTINGS = [word for name, value in OPTIONS.items() for word in ("--set", f"{name}={value}")]
+
+
+@contextmanager
+def serving(*words: str, token: str | None = TOKEN) -> Iterator["subprocess.Popen[str]"]:
+    """`llm-envs serve` on a free port, as long as the block runs."""
+    environment = {name: value for name, value in os.environ.items() if name != "LLM_ENVS_SERVE_TOKEN"}
+    environment |= {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "benchmarks")))}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "llm_envs.cli", "serve", "--env", "plan_path_v0", "--port", "0", *SETTINGS, *words],
+        env=environment if token is None else environment | {"LLM_ENVS_SERVE_TOKEN": token},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield running
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def line_of(running: "subprocess.Popen[str]") -> str:
+    assert running.stdout is not None
+    line = running.stdout.readline()
+    assert line, running.stderr.read() if running.stderr else ""
+    return line
+
+
+def url_of(running: "subprocess.Popen[str]") -> str:
+    return next(word for word in line_of(running).split() if word.startswith("http"))
+
+
+def post(url: str, token: str, body: Any) -> dict[str, Any]:
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request) as answer:
+        return dict(json.load(answer))
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_it_says_where_it_serves_and_ends_at_once_when_asked(number: int, status: int) -> None:
+    with serving() as running:
+        url = url_of(running)
+        assert url.startswith("http://127.0.0.1:"), "nobody else's machine reaches it"
+        assert post(url + "/reset", TOKEN, {"index": 0})["done"] is False
+        running.send_signal(number)
+        _, complaints = running.communicate(timeout=60)
+    assert running.returncode == status
+    assert "Traceback" not in complaints
+    assert TOKEN not in complaints
+
+
+def test_a_token_is_made_and_printed_where_none_is_given() -> None:
+    with serving(token=None) as running:
+        token = line_of(running).split()[-1]
+        assert len(token) > 30
+        assert post(url_of(running) + "/reset", token, {})["observation"]["agent"] == "solver_0"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--env", "plan_pth_v0"], "Did you mean 'llm_envs/plan_path-v0'"),
+        (["--env", "plan_path_v0", "--set", "siz=4"], "size"),
+        (["--env", "plan_path_v0", "--set", "action_format=discrete"], "takes no text"),
+        (["--env", "plan_path_v0", "--port", "70000"], "port=70000"),
+        (["--env", "plan_path_v0", "--max-sessions", "0"], "max_sessions=0"),
+        (["--env", "plan_path_v0", "--idle", "0"], "idle=0.0"),
+        (["--env", "plan_path_v0", "--host", "203.0.113.1"], "--host 203.0.113.1"),
+    ],
+)
+def test_what_cannot_be_served_is_told(words: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        call("serve", *words)
+
+
+def test_a_port_that_is_taken_is_told_with_the_remedy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(UsageError, match="--port 0 takes a free one"):
+        call("serve", "--env", "plan_path_v0", "--port", taken.getsockname()[1])
+
+
+class Policy:
+    """What the client answers."""
+
+    name = "policy"
+
+    def act(self, env: object, agent: str, observation: str) -> str:
+        return "<answer>right down right down</answer>"
+
+
+@pytest.mark.needs("openenv")
+def test_openenvs_own_client_plays_the_episodes_of_the_environment() -> None:
+    python, count = python_with("openenv"), scaled(fast=6, long=100)
+    with serving() as running:
+        found = json.loads(run_there(python, CLIENT, url_of(running), TOKEN, count))
+    assert found["messages"] is True, "OpenEnv's models read every answer over HTTP"
+    env = plan_path_v0.env(**OPTIONS)
+    ours = [play(env, {"all": Policy()}, split="test", index=index) for index in range(count)]
+    expected = [[dict(one.returns), one.success, [t.reward for t in one.turns], len(one.turns)] for one in ours]
+    assert found["episodes"] == expected
+    assert {one.success for one in ours} == {True, False}
+    acted, refused, steps, rejected = found["teams"]
+    assert acted == "solver_0 acted, reward None"
+    assert "FORBIDDEN" in refused
+    assert steps == "steps 1"
+    assert "401" in rejected
