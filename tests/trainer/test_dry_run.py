@@ -29,6 +29,7 @@ from at_grpo.inference.scripted import ScriptedSampler
 from at_grpo.loading import load_config
 from at_grpo.memory import MemoryPlan, adapter_parameters, plan_memory
 from at_grpo.placement import place
+from at_grpo.pools import pools_of
 from at_grpo.policies import build_policies
 from at_grpo.rollouts.limits import Select
 from at_grpo.rollouts.trajectories import grow_trajectories
@@ -136,6 +137,12 @@ def saved_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def memory_of(config: TrainConfig) -> MemoryPlan:
+    """Of the only pool."""
+    (pool,) = pools_of(config)
+    return plan_memory(config, pool)
+
+
 def with_base(folder: Path, dtype: str = "float32", **rollout: Any) -> TrainConfig:
     return dataclasses.replace(
         CONFIG,
@@ -145,7 +152,7 @@ def with_base(folder: Path, dtype: str = "float32", **rollout: Any) -> TrainConf
 
 
 def test_the_estimate_counts_the_real_model(saved_base: Path) -> None:
-    plan = plan_memory(with_base(saved_base))
+    plan = memory_of(with_base(saved_base))
     assert plan.base_parameters == base_model().num_parameters()
     assert plan.base == 4 * plan.base_parameters
     assert plan.adapter_parameters == {
@@ -169,20 +176,20 @@ def test_the_optimizer_really_holds_what_the_estimate_says() -> None:
 @pytest.mark.parametrize(
     ("change", "larger"),
     [
-        ({"max_prompt_tokens": 500}, {"activations", "cache"}),
+        ({"max_prompt_tokens": 500}, {"activations", "cache", "reply"}),
         ({"instances": 50}, {"cache"}),
         ({"k": 40}, {"cache"}),
     ],
 )
 def test_every_option_moves_what_it_should(change: dict[str, int], larger: set[str], saved_base: Path) -> None:
     """UC-178."""
-    before, after = plan_memory(with_base(saved_base)), plan_memory(with_base(saved_base, **change))
+    before, after = memory_of(with_base(saved_base)), memory_of(with_base(saved_base, **change))
     fields = [field.name for field in dataclasses.fields(MemoryPlan) if field.name != "adapter_parameters"]
     assert {name for name in fields if getattr(after, name) != getattr(before, name)} == larger
 
 
 def test_half_precision_halves_the_base_and_not_the_adapters(saved_base: Path) -> None:
-    full, half = plan_memory(with_base(saved_base)), plan_memory(with_base(saved_base, dtype="bfloat16"))
+    full, half = memory_of(with_base(saved_base)), memory_of(with_base(saved_base, dtype="bfloat16"))
     assert (half.base * 2, half.activations * 2, half.cache * 2) == (full.base, full.activations, full.cache)
     assert half.adapters == full.adapters
 
@@ -190,14 +197,14 @@ def test_half_precision_halves_the_base_and_not_the_adapters(saved_base: Path) -
 def test_nothing_is_allocated_for_the_estimate(saved_base: Path) -> None:
     from at_grpo.memory import _skeleton
 
-    assert {parameter.device.type for parameter in _skeleton(ModelSection(base=str(saved_base))).parameters()} == {
-        "meta"
-    }
+    config = with_base(saved_base)
+    skeleton = _skeleton(config, pools_of(config)[0])
+    assert {parameter.device.type for parameter in skeleton.parameters()} == {"meta"}
 
 
 def test_a_base_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"model\.base='.*absent': no model can be loaded") as caught:
-        plan_memory(with_base(tmp_path / "absent"))
+        memory_of(with_base(tmp_path / "absent"))
     assert "\n" not in str(caught.value)
 
 
@@ -216,7 +223,7 @@ def test_the_demo_s_dry_run_prints_the_arithmetic_and_the_memory() -> None:
     product = f"{config.rollout.instances} × {plan.cycles} × 1 × {config.rollout.k}"
     assert page.count(product) == 2
     assert "runs on " in page
-    assert plan_memory(config).base_parameters < 1_000_000
+    assert memory_of(config).base_parameters < 1_000_000
 
 
 # ---- the servers' part
@@ -249,7 +256,7 @@ def test_servers_that_run_already_are_named_and_none_is_planned() -> None:
 def test_the_trainer_s_peak_has_no_replies_where_servers_sample(saved_base: Path) -> None:
     config = with_base(saved_base, instances=5000)
     served = dataclasses.replace(config, inference=InferenceSection(backend="vllm"))
-    inside, beside = plan_memory(config), plan_memory(served)
+    inside, beside = memory_of(config), memory_of(served)
     assert inside.cache == beside.cache > inside.activations + inside.logits
     assert beside.peak == inside.peak - inside.cache + inside.activations + inside.logits
 
@@ -257,7 +264,7 @@ def test_the_trainer_s_peak_has_no_replies_where_servers_sample(saved_base: Path
 def test_a_slot_holds_an_adapter_of_the_largest_rank_that_the_server_is_started_for(saved_base: Path) -> None:
     config = with_base(saved_base, dtype="bfloat16")
     assert {section.rank for section in config.policies.values()} == {4, 8}
-    assert plan_memory(config).slot == 2 * adapter_parameters(base_model(), PolicySection(rank=8))
+    assert memory_of(config).slot == 2 * adapter_parameters(base_model(), PolicySection(rank=8))
 
 
 def test_the_readme_s_commands_for_one_two_and_eight_gpus_work(saved_base: Path, tmp_path: Path) -> None:
@@ -272,7 +279,7 @@ def test_the_readme_s_commands_for_one_two_and_eight_gpus_work(saved_base: Path,
         config = load_config(path, [word for word in overrides if not word.startswith("model.base")])
         if config.inference.urls:
             continue
-        placement = place(config.inference, tuple(map(str, range(max(config.inference.gpus) + 1))))
+        placement = place(config, tuple(map(str, range(max(config.inference.gpus) + 1))))
         planned.add(len({placement.trainer, *itertools.chain(*placement.servers)} - {None}))
         console = Console(width=100, file=io.StringIO())
         dry_run(config, console)

@@ -68,7 +68,7 @@ def test_every_task_comes_at_every_level_of_specialisation() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("task", TASKS)
 def test_the_paper_s_settings_are_in_the_configurations_of_real_models(task: str, level: str) -> None:
-    """K = 4, T = 4, alpha = 1, batches of 128 (arXiv 2510.11062)."""
+    """K = 4, T = 4, alpha = 1, batches of 128, mini-batches of 64 (arXiv 2510.11062)."""
     config = load_config(f"{task}/{level}")
     assert (config.rollout.k, config.rollout.instances, config.optim.mini_batches) == (4, 128, 2)
     assert (config.env.options["max_cycles"], config.env.options["alpha"]) == (4, 1.0)
@@ -181,7 +181,7 @@ def leaves(section: Any = TrainConfig, prefix: str = "") -> list[tuple[str, Any]
     for name, hint in typing.get_type_hints(section).items():
         inner = [hint, *typing.get_args(hint)]
         nested = next((option for option in inner if dataclasses.is_dataclass(option)), None)
-        named = {"policies": ".team", "roles": ".tool"}.get(name, "")
+        named = {"policies": ".team", "roles": ".tool", "pools": ".team"}.get(name, "")
         if nested is None:
             found.append((prefix + name, hint))
         else:

@@ -14,16 +14,20 @@ from at_grpo.config import (
     OptimSection,
     PlayerSection,
     PolicySection,
+    PoolSection,
     RoleSection,
     RolloutSection,
     RunSection,
     TrainConfig,
+    UpdateSection,
     WarmStartSection,
 )
 from at_grpo.env_facts import EnvFacts, inspect_env
 from at_grpo.inference.plan import LORA_RANKS
 from at_grpo.player_rules import player_problems
+from at_grpo.pool_rules import pool_problems
 from at_grpo.rollouts.limits import Select
+from at_grpo.weight_rules import full_problems, stale_problems
 from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.roles import RESERVED
 from llm_envs.sandbox.registry import KINDS
@@ -68,6 +72,8 @@ def _repeats(values: Sequence[Any]) -> int:
 _POSITIVE = Rule("above 0", lambda value: value > 0)
 _NOT_NEGATIVE = Rule("at least 0", lambda value: value >= 0)
 _TEXT = Rule("a name, not empty", bool)
+_URLS = Rule("URLs like http://host:port or unix:/path", lambda value: all(map(URL.match, value)))
+_DEVICES = Rule("numbers of devices, each once", lambda value: min(value, default=0) >= 0 == _repeats(value))
 
 RULES: dict[type, dict[str, Rule]] = {
     ModelSection: {"dtype": _one_of(Dtype)},
@@ -82,10 +88,12 @@ RULES: dict[type, dict[str, Rule]] = {
         "seed": _at_least(0),
     },
     PolicySection: {
+        "weights": _one_of(Weights),
         "rank": _at_least(1),
         "lora_alpha": _at_least(1),
         "target_modules": Rule("`all-linear` or at least one module name", lambda value: bool(value) and all(value)),
         "beta": _NOT_NEGATIVE,
+        "learning_rate": _NOT_NEGATIVE,
     },
     PlayerSection: {
         "url": Rule("a base URL like https://host/v1", lambda value: BASE_URL.match(value) is not None),
@@ -114,9 +122,9 @@ RULES: dict[type, dict[str, Rule]] = {
     },
     InferenceSection: {
         "backend": _one_of(Backend),
-        "urls": Rule("URLs like http://host:port or unix:/path", lambda value: all(map(URL.match, value))),
+        "urls": _URLS,
         "servers": _at_least(1),
-        "gpus": Rule("numbers of devices, each once", lambda value: min(value, default=0) >= 0 == _repeats(value)),
+        "gpus": _DEVICES,
         "max_in_flight": _at_least(1),
         "timeout_s": _POSITIVE,
         "patience_s": _NOT_NEGATIVE,
@@ -124,6 +132,8 @@ RULES: dict[type, dict[str, Rule]] = {
         "hang_s": _POSITIVE,
         "restarts": _at_least(0),
     },
+    UpdateSection: {"ranks": _at_least(1), "timeout_s": _POSITIVE, "start_timeout_s": _POSITIVE},
+    PoolSection: {"rollout_gpus": _DEVICES, "update_gpus": _DEVICES, "servers": _at_least(0), "urls": _URLS},
     OptimSection: {
         "steps": _at_least(1),
         "learning_rate": _POSITIVE,
@@ -136,6 +146,8 @@ RULES: dict[type, dict[str, Rule]] = {
         "scale_rewards": _one_of(ScaleRewards),
         "advantage_factor": _POSITIVE,
         "micro_batch_size": _at_least(1),
+        "mini_batches": _at_least(1),
+        "epochs": _at_least(1),
         "loss_type": _one_of(LossType),
         "epsilon": _POSITIVE,
         "importance_cap": Rule("0 (no correction) or at least 1", lambda value: value == 0 or value >= 1),
@@ -162,8 +174,8 @@ def check_config(config: TrainConfig) -> EnvFacts:
     """
     _raise(_value_problems(config, ""))
     _raise(
-        *(_name_problems(config), player_problems(config), _model_problems(config)),
-        *(_inference_problems(config), _idle_problems(config), _stale_problems(config)),
+        *(_name_problems(config), player_problems(config), pool_problems(config), _model_problems(config)),
+        *(_inference_problems(config), _idle_problems(config), stale_problems(config), full_problems(config)),
     )
     facts = inspect_env(config.env)
     _raise(_role_problems(config, facts))
@@ -183,7 +195,7 @@ def _value_problems(section: Any, prefix: str) -> Iterator[str]:
         value, path = getattr(section, field.name), f"{prefix}{field.name}"
         if dataclasses.is_dataclass(value):
             yield from _value_problems(value, f"{path}.")
-        elif path in {"policies", "roles"}:
+        elif path in {"policies", "roles", "pools"}:
             for name, member in value.items():
                 yield from _value_problems(member, f"{path}.{name}.")
         elif isinstance(value, float) and not math.isfinite(value):
@@ -224,8 +236,6 @@ def _of_a_module(name: str) -> bool:
 
 def _model_problems(config: TrainConfig) -> Iterator[str]:
     model, warm = config.model, config.model.warm_start
-    if warm is None and not model.base:
-        yield "model.base='': name a base model (hub id or folder), or let model.warm_start make one."
     if warm is not None:
         if model.base:
             yield f"model.base={model.base!r}: must be empty, model.warm_start makes the base; remove one of them."
@@ -245,6 +255,8 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
             if getattr(section, name):
                 yield f"inference.{name}: has no effect with backend={section.backend!r}; set inference.backend=vllm."
         return
+    if section.backend == Backend.OPENAI and not section.urls:
+        yield "inference.urls=(): must name running servers with backend='openai'; to start some, take backend=vllm."
     if section.urls:
         for name in ("gpus", "options", "python"):
             if getattr(section, name):
@@ -252,13 +264,6 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
     for name, policy in config.policies.items():
         if policy.rank > LORA_RANKS[-1]:
             yield f"policies.{name}.rank={policy.rank}: must be at most {LORA_RANKS[-1]}, the largest that vLLM serves."
-    if len(section.gpus) % section.servers:
-        yield (
-            f"inference.gpus={section.gpus}: must be a multiple of inference.servers ({section.servers}), which share "
-    if section.backend == Backend.OPENAI and not section.urls:
-        yield "inference.urls=(): must name running servers with backend='openai'; to start some, take backend=vllm."
-            "them evenly."
-        )
 
 
 def _idle_problems(config: TrainConfig) -> Iterator[str]:
@@ -290,21 +295,6 @@ def _idle_problems(config: TrainConfig) -> Iterator[str]:
         )
     if optim.warmup_steps > optim.steps:
         yield f"optim.warmup_steps={optim.warmup_steps}: must be at most optim.steps ({optim.steps})."
-
-
-def _stale_problems(config: TrainConfig) -> Iterator[str]:
-    """What training on samples of older weights needs."""
-    rollout, optim = config.rollout, config.optim
-    if rollout.staleness and config.inference.backend == Backend.TRANSFORMERS:
-        yield (
-            f"rollout.staleness={rollout.staleness}: needs servers, which sample while the trainer trains; set "
-            f"inference.backend to {Backend.VLLM}, or rollout.staleness to 0."
-        )
-    if rollout.staleness and not optim.importance_cap:
-        yield (
-            f"optim.importance_cap=0: must be at least 1 with rollout.staleness={rollout.staleness}: samples of older "
-            "weights are corrected by the ratio that it truncates."
-        )
 
 
 def _role_problems(config: TrainConfig, facts: EnvFacts) -> Iterator[str]:

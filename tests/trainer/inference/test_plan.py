@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from at_grpo.config import InferenceSection, PolicySection, TrainConfig
-from at_grpo.inference.plan import SHARED, ServerPlan, longest, lora_bound, server_plans
+from at_grpo.inference.plan import ServerPlan, longest, lora_bound, server_plans
 from at_grpo.loading import load_config
-from at_grpo.placement import VISIBLE, Placement, place
+from at_grpo.placement import SERVER_SHARE, VISIBLE, place
+from at_grpo.pools import pools_of
 
 PLAN = ServerPlan("some/model", "bfloat16", 6144, policies=2, max_rank=16)
 
@@ -32,6 +33,7 @@ def test_log_probabilities_are_of_the_whole_distribution_and_the_base_has_a_name
 def test_two_versions_of_each_policy_fit_and_ranks_are_rounded_up_to_what_vllm_knows() -> None:
     """UC-155, UC-151."""
     assert option(PLAN, "max-loras") == "6"
+    assert option(replace(PLAN, staleness=3), "max-loras") == "12", "and older ones where they may still sample"
     assert option(PLAN, "max-lora-rank") == "16"
     for rank, bound in {1: 1, 4: 8, 12: 16, 64: 64, 65: 128, 512: 512}.items():
         assert lora_bound([PolicySection(rank=1), PolicySection(rank=rank)]) == bound
@@ -64,17 +66,19 @@ def test_a_server_on_the_cpu_reads_prompts_in_one_piece(monkeypatch: pytest.Monk
 
 def test_the_plans_of_a_run_follow_its_configuration() -> None:
     run = config(servers=2, gpus=(1, 2))
-    plans = server_plans(run, "a/folder", place(run.inference, ("0", "1", "2")))
+    placement = place(run, ("0", "1", "2"))
+    (pool,) = pools_of(run)
+    plans = server_plans(run, pool, placement.pools[0], placement)
     assert [plan.gpus for plan in plans] == [("1",), ("2",)]
     for plan in plans:
-        assert (plan.model, plan.dtype, plan.policies, plan.max_rank) == ("a/folder", "bfloat16", 2, 16)
-        assert plan.max_model_len == longest(run) == 4096 + 2048
+        assert (plan.model, plan.dtype, plan.policies, plan.max_rank) == (run.model.base, "bfloat16", 2, 16)
+        assert plan.max_model_len == longest(run, pool) == 4096 + 2048
         assert option(plan, "gpu-memory-utilization") is None
 
 
 def test_a_server_that_shares_the_trainer_s_gpu_leaves_it_half_unless_told_otherwise() -> None:
-    shared = Placement("0", (("0",),))
-    (plan,) = server_plans(config(), "m", shared)
-    assert option(plan, "gpu-memory-utilization") == str(SHARED)
-    (plan,) = server_plans(config(options={"gpu-memory-utilization": 0.3}), "m", shared)
-    assert option(plan, "gpu-memory-utilization") == "0.3"
+    for options, share in (({}, str(SERVER_SHARE)), ({"gpu-memory-utilization": 0.3}, "0.3")):
+        run = config(options=options)
+        placement = place(run, ("0",))
+        (plan,) = server_plans(run, pools_of(run)[0], placement.pools[0], placement)
+        assert option(plan, "gpu-memory-utilization") == share

@@ -22,30 +22,32 @@ class Ranks:
     """This process and the others of its worker: one process group, over gloo, and over NCCL between GPUs."""
 
     def __init__(self, rendezvous: Path, rank: int, size: int, timeout_s: float) -> None:
-        """Join the group; returns when all ranks have.
+        """Nobody has met yet.
 
         Args:
             rendezvous: a file on a file system that all share, not there before the first joins.
             rank, size: which of how many this is.
             timeout_s: seconds for which one rank waits for another.
+        """
+        self.rank, self.size = rank, size
+        self._rendezvous, self._timeout = rendezvous, timedelta(seconds=timeout_s)
+
+    def meet(self, parameters: Parameters) -> None:
+        """Wait for all ranks, and take the weights of the first. To be called once transformers has looked at the
+        process: it advises against a group that it has not made.
 
         Raises:
             WorkerError: the others did not come.
         """
-        self.rank, self.size = rank, size
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-        with self._together():
+        with self._together(), torch.no_grad():
             dist.init_process_group(
                 backend,
-                init_method=f"file://{rendezvous}",
-                rank=rank,
-                world_size=size,
-                timeout=timedelta(seconds=timeout_s),
+                init_method=f"file://{self._rendezvous}",
+                rank=self.rank,
+                world_size=self.size,
+                timeout=self._timeout,
             )
-
-    def agree(self, parameters: Parameters) -> None:
-        """Give every rank the weights of the first."""
-        with self._together(), torch.no_grad():
             for own in parameters.values():
                 for parameter in own:
                     dist.broadcast(parameter.data, 0)
@@ -69,7 +71,8 @@ class Ranks:
 
     def close(self) -> None:
         """Leave the group."""
-        dist.destroy_process_group()
+        if dist.is_initialized():
+            dist.destroy_process_group()
 
     @contextmanager
     def _together(self) -> Iterator[None]:

@@ -81,7 +81,7 @@ class UpdateWorkers:
         return [one for one in self._remote if one.plan.rank == 0]
 
     def join(self) -> None:
-        """Wait until all have loaded their base models, and meet the other ranks of the driver's worker.
+        """Wait until all have loaded their base models; `ranks` meet when training begins.
 
         Raises:
             WorkerError: one is lost, or takes longer than `update.start_timeout_s`.
@@ -177,7 +177,7 @@ class UpdateWorkers:
         self._closing.set()
         for one in self._remote:
             one.kill() if at_once else one.end()
-        if self.ranks is not None:
+        if self.ranks is not None and not at_once:  # without the others it might wait for them
             self.ranks.close()
 
 
