@@ -25,7 +25,8 @@ def training(run: Path) -> list[dict[str, Any]]:
 
 
 def _timeless(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if not key.startswith("time")}
+    clocked = {key for key in entry if key.startswith("time") or key.endswith("_per_second")}
+    return {key: value for key, value in entry.items() if key not in clocked}
 
 
 def tape(run: Path) -> list[dict[str, Any]]:
