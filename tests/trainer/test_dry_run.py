@@ -3,7 +3,6 @@
 import asyncio
 import dataclasses
 import io
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +27,8 @@ from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.scripted import ScriptedSampler
 from at_grpo.loading import load_config
 from at_grpo.memory import MemoryPlan, adapter_parameters, plan_memory
-from at_grpo.placement import place
-from at_grpo.pools import pools_of
 from at_grpo.policies import build_policies
+from at_grpo.pools import pools_of
 from at_grpo.rollouts.limits import Select
 from at_grpo.rollouts.trajectories import grow_trajectories
 from at_grpo.rollouts.tree import Recipe, grow_tree
@@ -39,8 +37,6 @@ from at_grpo.store import ExperienceStore
 from at_grpo.tiny import build_tokenizer
 from at_grpo.tokenization import PromptEncoder
 from llm_envs.core.errors import UsageError
-from tests.architecture.markdown_blocks import blocks, commands
-from tests.architecture.paths import ROOT
 from tests.trainer.tiny_trainer import base_model
 from tests.trainer.toy_env import count_env
 
@@ -265,23 +261,3 @@ def test_a_slot_holds_an_adapter_of_the_largest_rank_that_the_server_is_started_
     config = with_base(saved_base, dtype="bfloat16")
     assert {section.rank for section in config.policies.values()} == {4, 8}
     assert memory_of(config).slot == 2 * adapter_parameters(base_model(), PolicySection(rank=8))
-
-
-def test_the_readme_s_commands_for_one_two_and_eight_gpus_work(saved_base: Path, tmp_path: Path) -> None:
-    page = ROOT / "README.md"
-    (written,) = [block.code for block in blocks(page, "yaml") if "backend: vllm" in block.code]
-    path = tmp_path / "mine.yaml"
-    path.write_text(written.replace("Qwen/Qwen3-1.7B", str(saved_base)))
-    lines = [words for block in blocks(page, "bash") for words in commands(block) if "mine.yaml" in words]
-    asked = [words[4:] for words in lines if words[:2] == ["at-grpo", "train"] and "--dry-run" not in words]
-    planned = set()
-    for overrides in asked:
-        config = load_config(path, [word for word in overrides if not word.startswith("model.base")])
-        if config.inference.urls:
-            continue
-        placement = place(config, tuple(map(str, range(max(config.inference.gpus) + 1))))
-        planned.add(len({placement.trainer, *itertools.chain(*placement.servers)} - {None}))
-        console = Console(width=100, file=io.StringIO())
-        dry_run(config, console)
-        assert f"the trainer is on GPU {placement.trainer}" in console.file.getvalue()  # type: ignore[attr-defined]
-    assert planned >= {1, 2, 8}

@@ -102,6 +102,19 @@ def test_files_extend_one_another_and_what_stands_above_wins(tmp_path: Path) -> 
     assert (config.optim.steps, config.optim.epsilon, config.rollout.k) == (4, 0.3, 5)
 
 
+def test_a_policy_that_is_null_is_not_there(tmp_path: Path) -> None:
+    """A role is taken out of the training by one block, in a file or on the command line."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "extends: sudoku/per_role\npolicies: {tool: null}\n"
+        "roles: {tool: {policy: '', temperature: 1.0, max_tokens: 256, player: {reference: oracle}}}\n"
+    )
+    config = load_config(path)
+    assert (list(config.policies), list(config.frozen)) == (["planner"], ["tool"])
+    same = load_config("sudoku/per_role", ["policies.tool=null", "roles.tool={player: {reference: oracle}}"])
+    assert same.roles == config.roles
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -79,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--memory", type=float, metavar="GIB", help="with --dry-run: what a GPU has; a plan that needs more is refused"
     )
+    train.add_argument(
+        "--gpus", type=int, metavar="N", help="with --dry-run: plan for a machine with N GPUs, whatever this one has"
+    )
     train.add_argument("overrides", nargs="*", metavar="section.key=value", help="values that win over the file's")
     commands.add_parser("configs", help="list the configurations that come with the package")
     serve.add_arguments(commands.add_parser("serve", help=serve.HELP, description=serve.HELP))
@@ -112,8 +115,10 @@ def _train(args: argparse.Namespace, overrides: list[str]) -> int:
     if args.dry_run:
         from at_grpo.dry_run import dry_run
 
-        dry_run(config, Console(), None if args.memory is None else int(args.memory * 2**30))
+        dry_run(config, Console(), None if args.memory is None else int(args.memory * 2**30), args.gpus)
         return 0
+    if args.memory is not None or args.gpus is not None:
+        raise UsageError("--memory, --gpus: have no effect without --dry-run; remove them.")
     from at_grpo.versions import check_trackers, check_versions
 
     check_versions()

@@ -16,25 +16,26 @@ from at_grpo.placement import Placement, named_gpus, place, visible_gpus
 from at_grpo.pools import pools_of
 
 
-def dry_run(config: TrainConfig, console: Console, size: int | None = None) -> None:
-    """Print the batch arithmetic and the memory estimate of a checked configuration.
+def dry_run(config: TrainConfig, console: Console, size: int | None = None, gpus: int | None = None) -> None:
+    """Print the batch arithmetic, the memory estimate and the processes of a checked configuration.
 
     Args:
         config: of the run.
         console: where to.
         size: bytes of a GPU, or of the machine where there is none; None for whatever this one has.
+        gpus: how many GPUs to plan for; None for those that this machine has.
 
     Raises:
         UsageError: a plan that needs more than `size`, or than this machine's GPUs have.
     """
     batch = plan_batch(config, inspect_env(config.env))
     console.print(_batch_table(batch))
-    pools, (placement, note) = pools_of(config), _placement(config)
+    pools, (placement, note) = pools_of(config), _placement(config, gpus)
     memories = [plan_memory(config, pool) for pool in pools]
     lines = [*_batch_lines(batch, config), *note]
     for number, (pool, memory) in enumerate(zip(pools, memories, strict=True)):
         lines += [*([f"Pool {', '.join(pool.policies)}, on {pool.base}:"] if len(pools) > 1 else [])]
-        lines += [*_memory_lines(memory), *server_lines(config, pool, memory, number, placement), ""]
+        lines += [*_memory_lines(memory, gpus), *server_lines(config, pool, memory, number, placement), ""]
     planned = list(processes(config, pools, memories, placement))
     lines += process_lines(planned) if len(planned) > 1 else []
     for line in lines:
@@ -44,8 +45,10 @@ def dry_run(config: TrainConfig, console: Console, size: int | None = None) -> N
         check_size(planned, known)
 
 
-def _placement(config: TrainConfig) -> tuple[Placement, list[str]]:
+def _placement(config: TrainConfig, gpus: int | None) -> tuple[Placement, list[str]]:
     """Where everything would run; without the GPUs that are named, as if they were there, and a line that says so."""
+    if gpus is not None:
+        return place(config, tuple(map(str, range(gpus)))), [f"Planned for a machine with {gpus} GPU(s)."]
     visible = visible_gpus()
     needed = max((gpu + 1 for gpus in named_gpus(config).values() for gpu in gpus), default=0)
     if needed <= len(visible):
@@ -79,23 +82,25 @@ def _batch_lines(batch: BatchPlan, config: TrainConfig) -> list[str]:
     return [
         f"{batch.samples:,} samples an iteration, fewer where episodes end early; groups by {config.rollout.grouping}.",
         f"Tokens an iteration at most: {replies:,} sampled and trained on, {prompts:,} of prompts.",
-        f"{batch.iterations:,} iterations with {batch.optimizer_steps:,} optimizer steps, {batch.episodes:,} instances, "
-        "none of them twice.",
+        f"{batch.iterations:,} iterations, {batch.optimizer_steps:,} optimizer steps.",
+        f"{batch.episodes:,} instances, none of them twice.",
         *(f"{role} is not trained: {describe_player(player)} plays it." for role, player in config.frozen.items()),
         "",
     ]
 
 
-def _memory_lines(memory: MemoryPlan) -> list[str]:
+def _memory_lines(memory: MemoryPlan, gpus: int | None) -> list[str]:
     adapters = ", ".join(f"{name} {count:,}" for name, count in memory.adapter_parameters.items())
+    trained = "All weights in float32" if memory.full else "Adapters"
     batch = f"activations {show_bytes(memory.activations)}, logits {show_bytes(memory.logits)}"
+    where = _device() if gpus is None else "on a GPU of that machine" if gpus else "on the CPU of that machine"
     sampling = f"Sampling, roughly and at most: keys and values {show_bytes(memory.cache)}."
     return [
         f"Base model {memory.base_parameters:,} parameters: {show_bytes(memory.base)}.",
-        f"Adapters ({adapters} parameters) with gradients and AdamW moments: {show_bytes(memory.adapters)}.",
+        f"{trained} ({adapters} parameters) with gradients and AdamW moments: {show_bytes(memory.adapters)}.",
         f"A micro-batch, roughly and at most: {batch}.",
         *([] if memory.served else [sampling]),
-        f"Peak {'of the trainer ' if memory.served else ''}about {show_bytes(memory.peak)}; {_device()}.",
+        f"Peak {'of the trainer ' if memory.served else ''}about {show_bytes(memory.peak)}; {where}.",
     ]
 
 

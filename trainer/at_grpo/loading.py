@@ -1,8 +1,9 @@
 """Configurations from YAML and the command line: one set of dataclasses, one way in, one way out.
 
 A file may begin with `extends: other`, a bundled name or a file beside it, and then says only what differs: sections
-and named entries are merged key by key, any other value takes the place of the one below it. A bundled file whose name
-begins with `_` is there to be extended and is no configuration by itself.
+and named entries are merged key by key, any other value takes the place of the one below it, and a policy, role or pool
+that is null is not there. A bundled file whose name begins with `_` is there to be extended and is no configuration by
+itself.
 """
 
 import dataclasses
@@ -24,6 +25,7 @@ from llm_envs.core.errors import UsageError, unknown_choice
 
 CONFIGS = Path(__file__).with_name("configs")
 EXTENDS, PART = "extends", "_"
+NAMED = ("policies", "roles", "pools")  # sections whose keys are names
 _WORDS: dict[Any, str] = {
     int: "a whole number",
     float: "a number",
@@ -61,7 +63,7 @@ def load_config(source: str | Path, overrides: Sequence[str] = ()) -> TrainConfi
     data = _read(source)
     for override in overrides:
         _apply(data, override)
-    config = parse_config(data)
+    config = parse_config({**data, **{name: _present(data[name]) for name in NAMED if name in data}})
     check_config(config)
     return config
 
@@ -116,6 +118,11 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
     """Mappings key by key, anything else by what stands above."""
     both = {name: _merged(below[name], above[name]) for name in above if _are_mappings(below.get(name), above[name])}
     return {**below, **above, **both}
+
+
+def _present(named: Any) -> Any:
+    """The entries that are not null."""
+    return {name: value for name, value in named.items() if value is not None} if isinstance(named, dict) else named
 
 
 def _are_mappings(*values: Any) -> bool:
