@@ -25,15 +25,16 @@ class MemoryPlan:
     replies at their limits.
 
     Attributes:
-        base_parameters: of the frozen base model.
+        base_parameters: of the base model.
         adapter_parameters: policy -> trained parameters.
         base: weights of the base model.
-        adapters: their weights, gradients and AdamW moments.
+        adapters: trained weights, their gradients and AdamW moments.
         activations, logits: of one micro-batch.
         cache: keys and values of the replies that are sampled together.
         reply: of one of them.
         slot: an adapter on a server, at the largest rank that it serves and in the base's number format.
         served: whether servers sample, so that the cache is not the trainer's.
+        full: whether the base itself is what is trained.
     """
 
     base_parameters: int
@@ -46,11 +47,13 @@ class MemoryPlan:
     reply: int
     slot: int
     served: bool
+    full: bool
 
     @property
     def peak(self) -> int:
         """The trainer's. In process, sampling and training take turns, so the larger of their needs counts."""
-        return self.base + self.adapters + max(self.activations + self.logits, 0 if self.served else self.cache)
+        weights = self.adapters if self.full else self.base + self.adapters
+        return weights + max(self.activations + self.logits, 0 if self.served else self.cache)
 
 
 def plan_memory(config: TrainConfig, pool: Pool) -> MemoryPlan:
@@ -69,7 +72,9 @@ def plan_memory(config: TrainConfig, pool: Pool) -> MemoryPlan:
     head_size = getattr(shape, "head_dim", None) or shape.hidden_size // shape.num_attention_heads
     reply = tokens * shape.num_hidden_layers * 2 * shape.num_key_value_heads * head_size * size
     base = sum(parameter.numel() for parameter in skeleton.parameters())
-    adapters = {name: adapter_parameters(skeleton, section) for name, section in pool.policies.items()}
+    adapters = {
+        name: base if pool.full else adapter_parameters(skeleton, section) for name, section in pool.policies.items()
+    }
     return MemoryPlan(
         base_parameters=base,
         adapter_parameters=adapters,
@@ -81,6 +86,7 @@ def plan_memory(config: TrainConfig, pool: Pool) -> MemoryPlan:
         reply=reply,
         slot=adapter_parameters(skeleton, PolicySection(rank=lora_bound(pool.policies.values()))) * size,
         served=config.inference.backend != Backend.TRANSFORMERS,
+        full=pool.full,
     )
 
 

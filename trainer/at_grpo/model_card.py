@@ -1,13 +1,14 @@
 """`README.md` of a run's result: what was trained on what, how it came out, and how to load it without this package."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 from huggingface_hub import ModelCardData
 
 from at_grpo.checkpointing import CARD, write_atomically
+from at_grpo.choices import Weights
 from at_grpo.config import TrainConfig, describe_player
 from at_grpo.loading import dump_config
 from at_grpo.metrics import roles_of
@@ -30,10 +31,10 @@ def write_model_card(
     *,
     figures: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write the card beside the adapters.
+    """Write the card beside the policies.
 
     Args:
-        folder: holds a folder with an adapter for each policy.
+        folder: holds a folder for each policy, with its adapter or its model.
         config: of the run.
         metrics: the last iteration's, as in `metrics.jsonl`.
         figures: further results by name, e.g. success on the test split with its interval.
@@ -42,18 +43,19 @@ def write_model_card(
         The card's path.
     """
     bases = list(dict.fromkeys(base_of(config, section) for section in config.policies.values()))
+    kinds = {Weights(section.weights) for section in config.policies.values()}
     on_the_hub = [base for base in bases if not Path(base).exists()]  # which knows no local folder
     data = ModelCardData(
         base_model=on_the_hub[0] if len(on_the_hub) == 1 else on_the_hub or None,
-        library_name="peft",
-        tags=["at-grpo", "grpo", "lora", "multi-agent", "reinforcement-learning"],
+        library_name="peft" if Weights.LORA in kinds else "transformers",
+        tags=["at-grpo", "grpo", *(["lora"] if Weights.LORA in kinds else []), "multi-agent", "reinforcement-learning"],
         pipeline_tag="text-generation",
     )
     named = ", ".join(f"`{base}`" for base in bases)
     parts = [
         f"---\n{data.to_yaml()}\n---",
         f"# {folder.name}: {', '.join(config.policies)}",
-        f"LoRA adapters on {named}, trained by AT-GRPO (arXiv 2510.11062) on `{config.env.id}`.",
+        f"{_trained(kinds)} {named}, trained by AT-GRPO (arXiv 2510.11062) on `{config.env.id}`.",
         _roles(config),
         _results(metrics, figures or {}),
         _loading(config),
@@ -66,10 +68,17 @@ def write_model_card(
     return path
 
 
+def _trained(kinds: Collection[Weights]) -> str:
+    names = {Weights.LORA: "LoRA adapters on", Weights.FULL: "all weights of"}
+    words = " and ".join(name for kind, name in names.items() if kind in kinds)
+    return words[0].upper() + words[1:]
+
+
 def _roles(config: TrainConfig) -> str:
     rows = ["| role | policy | rank | temperature | most tokens a reply |", "|---|---|---|---|---|"]
     for role, section in config.trained.items():
-        rank = config.policies[section.policy].rank
+        policy = config.policies[section.policy]
+        rank = policy.rank if policy.weights == Weights.LORA else "all weights"
         rows.append(f"| {role} | `{section.policy}` | {rank} | {section.temperature} | {section.max_tokens} |")
     rows += [f"| {role} | not trained: {describe_player(player)} | | | |" for role, player in config.frozen.items()]
     return "## Roles\n\n" + "\n".join(rows)
@@ -87,17 +96,26 @@ def _results(metrics: Mapping[str, float], figures: Mapping[str, str]) -> str:
 
 
 def _loading(config: TrainConfig) -> str:
-    lines = ["from peft import PeftModel", "from transformers import AutoModelForCausalLM, AutoTokenizer"]
+    lines = ["from transformers import AutoModelForCausalLM, AutoTokenizer"]
     members: dict[str, list[str]] = defaultdict(list)
     for name, section in config.policies.items():
-        members[base_of(config, section)].append(name)
-    for base, (first, *others) in members.items():
+        whole = section.weights == Weights.FULL
+        members[name if whole else base_of(config, section)] += [] if whole else [name]
+    if any(members.values()):
+        lines.insert(0, "from peft import PeftModel")
+    for base, adapters in members.items():
         lines += [
             "",
             f'tokenizer = AutoTokenizer.from_pretrained("{base}")',
             f'model = AutoModelForCausalLM.from_pretrained("{base}", dtype="{config.model.dtype}")',
+        ]
+        if not adapters:
+            continue
+        first, *others = adapters
+        lines += [
             f'model = PeftModel.from_pretrained(model, "{first}", adapter_name="{first}")',
             *(f'model.load_adapter("{name}", adapter_name="{name}")' for name in others),
             f'model.set_adapter("{first}")  # whose turn it is',
         ]
-    return "## Use\n\nFrom this folder, with plain PEFT:\n\n```python\n" + "\n".join(lines) + "\n```"
+    library = "PEFT" if any(members.values()) else "transformers"
+    return f"## Use\n\nFrom this folder, with plain {library}:\n\n```python\n" + "\n".join(lines) + "\n```"

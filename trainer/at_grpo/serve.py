@@ -125,6 +125,11 @@ def _plan_of_config(config: TrainConfig) -> ServerPlan:
             "--model."
         )
     (pool,) = pools
+    if pool.full:
+        raise UsageError(
+            f"policies.{pool.name}.weights='full': its run starts its own servers, once for every version; there is "
+            "nothing to serve for it. A finished policy is served by --model DIR."
+        )
     made = Path(pool.base)
     if config.model.warm_start and not made.is_dir():
         raise UsageError(

@@ -36,8 +36,9 @@ def _alone(name: str, pool: Pool) -> Iterator[str]:
     others = [other for other in pool.policies if other != name]
     if others:
         yield (
-            f"policies.{name}.weights='full': must have its base model to itself, {', '.join(others)} would change with "
-            f"it; give it a base (policies.{name}.base) or a pool (pools.{name}) of its own, or take weights='lora'."
+            f"policies.{name}.weights='full': must have its base model to itself, {', '.join(others)} would change "
+            f"with it; give it a base (policies.{name}.base) or a pool (pools.{name}) of its own, or take "
+            "weights='lora'."
         )
 
 

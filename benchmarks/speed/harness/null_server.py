@@ -12,7 +12,8 @@ from typing import cast
 
 from at_grpo.inference.base import SampleRequest, SamplingParams
 from at_grpo.inference.endpoint import Endpoint
-from at_grpo.inference.vllm import VLLMSampler, served_name
+from at_grpo.inference.plan import served_name
+from at_grpo.inference.vllm import VLLMSampler
 
 VERSION, CLIENTS, REQUESTS = 4, 64, 6400
 

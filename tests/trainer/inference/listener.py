@@ -2,7 +2,8 @@
 
 The real server takes half a minute to start. Here a process of the standard library takes its command line, answers
 health checks, and loads adapters by name. POST /break makes it refuse from then on without ending, POST /hang lets it
-answer no GET any more, and POST /stall is never answered. The options --scattered and --hung are its own.
+answer no GET any more, POST /stall is never answered, and GET /command gives its command line. The options --scattered
+and --hung are its own.
 """
 
 import json
@@ -48,6 +49,8 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path == "/v1/models":
             cards = [{"id": name, "root": path} for name, path in LOADED.items()]
             self.answer(200, {"data": [{"id": "base"}, *cards]})
+        elif self.path == "/command":
+            self.answer(200, sys.argv)
         else:
             self.answer(200, {})
 

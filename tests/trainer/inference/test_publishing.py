@@ -71,7 +71,7 @@ def publisher(
     def more(left: tuple[Shelf, ...], endpoints: list[Endpoint]) -> Iterator[AdapterPublisher]:
         if not left:
             versions = dict.fromkeys(ROLES, 0)
-            yield AdapterPublisher(LocalWeights(model), endpoints, folder, versions, run, staleness)
+            yield AdapterPublisher(LocalWeights(model), endpoints, folder, versions, run=run, staleness=staleness)
             return
         with serving(left[0].handle) as url:
             yield from more(left[1:], [*endpoints, Endpoint(url, patience_s=5)])

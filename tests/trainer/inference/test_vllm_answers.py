@@ -12,7 +12,8 @@ from aiohttp import web
 
 from at_grpo.inference.base import FinishReason, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.endpoint import Endpoint
-from at_grpo.inference.vllm import VLLMSampler, served_name
+from at_grpo.inference.plan import served_name
+from at_grpo.inference.vllm import VLLMSampler
 from tests.trainer.inference.http_server import serving
 
 REQUEST = SampleRequest("tool", (5, 6, 7), 2, 11, SamplingParams(temperature=0.7, max_tokens=9, stop=("</a>",)))

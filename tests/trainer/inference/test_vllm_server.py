@@ -146,7 +146,7 @@ def test_publishing_again_and_again_takes_no_memory_and_no_slot(server: Server, 
     roles, cycles, prompt_ids = ("tool", "planner", "critic"), scaled(fast=40, long=500), (9, 10, 11)
     model = tiny.policies_on(base, *roles)
     versions = dict.fromkeys(roles, 0)
-    publisher = AdapterPublisher(LocalWeights(model), [server.endpoint], tmp_path / "served", versions, "memory")
+    publisher = AdapterPublisher(LocalWeights(model), [server.endpoint], tmp_path / "served", versions, run="memory")
     sampler = VLLMSampler([server.endpoint], versions, stop_token_ids={tiny.STOP}, run="memory")
     (session,) = processes.leaders(Path(server.endpoint.url.removeprefix(UNIX)).parent)
     sizes = []

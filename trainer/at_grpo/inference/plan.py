@@ -27,12 +27,14 @@ class ServerPlan:
         model: folder or hub id of the base model.
         dtype: of its weights.
         max_model_len: longest prompt and reply together, in tokens.
-        policies: how many adapters are published.
+        policies: how many adapters are published; 0 where the model itself is (`whole.WholePublisher`).
         max_rank: bound on their ranks, one of `LORA_RANKS`.
         gpus: the devices it may use, as `CUDA_VISIBLE_DEVICES` names them; empty for the CPU.
         python: the interpreter that has vLLM.
         options: further command line options, name -> value; True for a flag.
         staleness: older versions of each policy that stay loaded, see `rollout.staleness`.
+        name: what the model without an adapter is called.
+        tokenizer: folder or hub id, where the model's folder has none.
     """
 
     model: str
@@ -44,25 +46,25 @@ class ServerPlan:
     python: str = sys.executable
     options: Mapping[str, object] = field(default_factory=dict)
     staleness: int = 0
+    name: str = BASE
+    tokenizer: str = ""
 
     @property
     def slots(self) -> int:
         """Adapters on the device at once: the present version of each policy, the next one, which takes its place while
         both are loaded, and those before that still sample; and room for the probe's.
         """
-        return (2 + self.staleness) * self.policies + 2
+        return (2 + self.staleness) * self.policies + 2 if self.policies else 0
 
     def command(self, address: Sequence[str]) -> list[str]:
         """The command line, with the options that say where to listen."""
         options: dict[str, object] = {
             "model": self.model,
-            "served-model-name": BASE,
+            "served-model-name": self.name,
+            **({"tokenizer": self.tokenizer} if self.tokenizer else {}),
             "dtype": self.dtype,
             "max-model-len": self.max_model_len,
-            "enable-lora": True,
-            "max-loras": self.slots,
-            "max-cpu-loras": 2 * self.slots,
-            "max-lora-rank": self.max_rank,
+            **(self._lora_options() if self.policies else {}),
             "logprobs-mode": "processed_logprobs",
             "return-tokens-as-token-ids": True,
             "generation-config": "vllm",
@@ -76,6 +78,14 @@ class ServerPlan:
                 words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
         return words
 
+    def _lora_options(self) -> dict[str, object]:
+        return {
+            "enable-lora": True,
+            "max-loras": self.slots,
+            "max-cpu-loras": 2 * self.slots,
+            "max-lora-rank": self.max_rank,
+        }
+
     def environment(self) -> dict[str, str]:
         """The environment of the process."""
         environment = {**os.environ, **_ENVIRONMENT}
@@ -86,14 +96,17 @@ class ServerPlan:
         return environment
 
 
-def server_plans(config: TrainConfig, pool: Pool, place: PoolPlacement, everyone: Placement) -> tuple[ServerPlan, ...]:
-    """How the servers of a pool are started.
+def server_plans(
+    config: TrainConfig, pool: Pool, place: PoolPlacement, everyone: Placement, run: str = ""
+) -> tuple[ServerPlan, ...]:
+    """How the servers of a pool are started. Where all weights are trained, the base is the policy's version 0.
 
     Args:
         config: of the run.
         pool: what they serve.
         place: which GPUs they get.
         everyone: and who else is there.
+        run: part of the names of what is published.
     """
     section = config.inference
     return tuple(
@@ -101,15 +114,22 @@ def server_plans(config: TrainConfig, pool: Pool, place: PoolPlacement, everyone
             model=pool.base,
             dtype=config.model.dtype,
             max_model_len=longest(config, pool),
-            policies=len(pool.policies),
+            policies=0 if pool.full else len(pool.policies),
             max_rank=lora_bound(pool.policies.values()),
             gpus=gpus,
             python=section.python or sys.executable,
             options={**_share(everyone.share(gpus)), **section.options},
             staleness=config.rollout.staleness,
+            name=served_name(pool.name, 0, run) if pool.full else BASE,
+            tokenizer=pool.base if pool.full else "",
         )
         for gpus in place.servers
     )
+
+
+def served_name(policy: str, version: int, run: str = "") -> str:
+    """What a server calls a version of a policy; `run` tells runs apart that use one server after another."""
+    return f"{policy}-v{version}-{run}" if run else f"{policy}-v{version}"
 
 
 def _share(share: float | None) -> dict[str, object]:

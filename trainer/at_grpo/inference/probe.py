@@ -11,13 +11,14 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import torch
 from safetensors.torch import load_file, save_file
 
 from at_grpo.inference.base import Completion, PolicyWeights, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.plan import BASE
-from at_grpo.inference.publishing import WEIGHTS, AdapterPublisher
+from at_grpo.inference.publishing import WEIGHTS, AdapterPublisher, Publication
 from at_grpo.inference.vllm import VLLMSampler
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,27 @@ class Reading:
         return max(abs(served - own) for served, own in zip(self.completion.logprobs, self.scores, strict=True))
 
 
+class Publisher(Publication, Protocol):
+    """A `Publication` whose versions have names on servers.
+
+    Attributes:
+        published: the version that is served now, None before the first.
+        run: part of the names.
+    """
+
+    published: int | None
+    run: str
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The policies that are published."""
+        ...
+
+    def name(self, policy: str) -> str:
+        """What servers call the policy's present version."""
+        ...
+
+
 class ProbedPublisher:
     """A `Publication` that publishes and then probes.
 
@@ -50,7 +72,7 @@ class ProbedPublisher:
         tolerance: gap in nat from which on a served token counts as one of other weights.
     """
 
-    def __init__(self, publisher: AdapterPublisher, weights: PolicyWeights, samplers: Sequence[VLLMSampler]) -> None:
+    def __init__(self, publisher: Publisher, weights: PolicyWeights, samplers: Sequence[VLLMSampler]) -> None:
         """Not calibrated yet.
 
         Args:
@@ -64,7 +86,7 @@ class ProbedPublisher:
         self.tolerance = FLOOR
 
     def calibrate(self, prompt_ids: Sequence[int], folder: Path) -> None:
-        """Measure the noise on the base model, and see that a planted adapter is told from it.
+        """Measure the noise on the base model; where adapters are served, see that a planted one is told from it.
 
         Args:
             prompt_ids: the prompt of all probes; a long one also passes through the servers' prefix caches.
@@ -74,19 +96,32 @@ class ProbedPublisher:
             SamplerError: the servers' base model is not the trainer's, or the probe would not notice wrong weights.
         """
         self._prompt_ids = tuple(prompt_ids)
-        noise = max(self._read(sampler, BASE, 0, None).gap for sampler in self._samplers)
+        adapters = self._publisher if isinstance(self._publisher, AdapterPublisher) else None
+        policy = self._publisher.policies[0]
+        if adapters is None:  # an untrained policy is the base model
+            self._measure_noise(self._publisher.name(policy), policy)
+        else:
+            self._measure_noise(BASE, None)
+            self._see_planted(adapters, policy, folder)
+        logger.info("probe: other weights are noticed from %.1e nat on", self.tolerance)
+
+    def _measure_noise(self, name: str, policy: str | None) -> None:
+        """Set the tolerance by the gap of a model that the server and the trainer both have."""
+        noise = max(self._read(sampler, name, 0, policy).gap for sampler in self._samplers)
         if not noise <= LARGEST_NOISE:
             raise SamplerError(
                 f"the servers' base model differs from the trainer's by {noise:.3g} nat on a token: must be the same "
                 "weights, dtype and tokenizer. Start the servers with the trainer's model.base and model.dtype."
             )
         self.tolerance = max(FLOOR, MARGIN * noise)
-        policy = self._publisher.policies[0]
-        name = f"{PLANTED}-{self._publisher.run}"
+
+    def _see_planted(self, publisher: AdapterPublisher, policy: str, folder: Path) -> None:
+        """Raise `SamplerError` where an adapter that is far from every policy changes nothing."""
+        name = f"{PLANTED}-{publisher.run}"
         planted = plant(self._weights, policy, folder / name)
-        self._publisher.load({name: planted})
+        publisher.load({name: planted})
         seen = min(self._read(sampler, name, 0, None).gap for sampler in self._samplers)
-        self._publisher.unload([name])
+        publisher.unload([name])
         shutil.rmtree(planted)
         if seen <= self.tolerance:
             raise SamplerError(
@@ -94,7 +129,6 @@ class ProbedPublisher:
                 f"{self.tolerance:.2g}): it loads adapters and does not use them. See whether it serves the modules "
                 f"of policies.{policy}.target_modules."
             )
-        logger.info("probe: noise %.1e nat; other weights are noticed from %.1e nat on", noise, self.tolerance)
 
     def publish(self, version: int) -> Mapping[str, float]:
         """See `Publication`.

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 from at_grpo.inference.base import PolicyWeights, SamplerError
 from at_grpo.inference.endpoint import Endpoint, EndpointError
-from at_grpo.inference.vllm import served_name
+from at_grpo.inference.plan import served_name
 
 WEIGHTS = "adapter_model.safetensors"
 
@@ -66,6 +66,7 @@ class AdapterPublisher:
         endpoints: Sequence[Endpoint],
         folder: Path,
         versions: MutableMapping[str, int],
+        *,
         run: str = "",
         staleness: int = 0,
     ) -> None:

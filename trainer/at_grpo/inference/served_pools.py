@@ -24,6 +24,7 @@ from at_grpo.inference.publishing import AdapterPublisher, Publication, unload_a
 from at_grpo.inference.server import Server
 from at_grpo.inference.trained import LocalPool, RemotePool
 from at_grpo.inference.vllm import VLLMSampler
+from at_grpo.inference.whole import WholePublisher
 from at_grpo.placement import Placement
 from at_grpo.pools import Pool
 from at_grpo.tokenization import PromptEncoder
@@ -43,8 +44,10 @@ class Servers:
     endpoints: tuple[Endpoint, ...]
 
 
-def start_servers(config: TrainConfig, pools: Sequence[Pool], placement: Placement, stack: ExitStack) -> list[Servers]:
-    """The servers of each pool; those that are started end with the stack.
+def start_servers(
+    config: TrainConfig, pools: Sequence[Pool], placement: Placement, run: str, stack: ExitStack
+) -> list[Servers]:
+    """The servers of each pool; those that are started end with the stack. `run`: see `plan.served_name`.
 
     Raises:
         UsageError: vLLM is not installed.
@@ -58,7 +61,7 @@ def start_servers(config: TrainConfig, pools: Sequence[Pool], placement: Placeme
             continue
         require_vllm(section.python or sys.executable)
         started: list[Server] = []
-        for plan in server_plans(config, pool, place, placement):
+        for plan in server_plans(config, pool, place, placement, run):
             number = sum(len(servers.started) for servers in found) + len(started)
             server = Server(
                 plan,
@@ -100,6 +103,8 @@ def check_servers(config: TrainConfig, pools: Sequence[Pool], servers: Sequence[
 
     async def check_all() -> None:
         for pool, own in zip(pools, servers, strict=True):
+            if pool.full:
+                continue  # the run has started them, and they have another name for the model
             for endpoint in own.endpoints:
                 await _check(endpoint, longest(config, pool))
                 if config.inference.backend == Backend.OPENAI:
@@ -158,11 +163,15 @@ class ServedPool:
         Raises:
             SamplerError: the servers' base model is not the trainer's, or they do not use adapters.
         """
-        publisher = AdapterPublisher(
-            trained.weights, servers.endpoints, folder, versions, run, config.rollout.staleness
-        )
-        for server in servers.started:
-            server.prepare = publisher.prepare
+        publisher: AdapterPublisher | WholePublisher
+        if trained.pool.full:
+            publisher = WholePublisher(trained.weights, servers.started, folder, versions, run)
+        else:
+            publisher = AdapterPublisher(
+                trained.weights, servers.endpoints, folder, versions, run=run, staleness=config.rollout.staleness
+            )
+            for server in servers.started:
+                server.prepare = publisher.prepare
         sample_from = functools.partial(VLLMSampler, versions=versions, stop_token_ids=trained.stop_token_ids, run=run)
         one_each = [sample_from([endpoint]) for endpoint in servers.endpoints]
         probed = ProbedPublisher(publisher, trained.weights, one_each)

@@ -5,6 +5,7 @@ use, and nobody on the network reaches it. What ends it when this process is kil
 replaced is said by `vitals`.
 """
 
+import asyncio
 import contextlib
 import logging
 import re
@@ -85,6 +86,7 @@ class Server:
     """One server and the thread that watches it.
 
     Attributes:
+        plan: what it is started with, be it again.
         endpoint: how to talk to it.
         prepare: makes a restarted server ready, by publishing what it has lost; requests wait until it returns.
     """
@@ -112,13 +114,14 @@ class Server:
         Raises:
             OSError: the process can't be started.
         """
-        self._plan, self._log, self._start_timeout_s = plan, log, start_timeout_s
+        self.plan, self._log, self._start_timeout_s = plan, log, start_timeout_s
         self._restarts_left = restarts
         self._folder = Path(tempfile.mkdtemp(prefix="at-grpo-server-"))  # short: a socket's path has 107 bytes
         self.endpoint = make_endpoint(f"{UNIX}{self._folder / 'socket'}")
         self.prepare: Callable[[Endpoint], None] | None = None
         self._vitals, self._complaint = Vitals(self.endpoint, hang_s), ""
         self._closing = threading.Event()
+        self._replacing = False  # a new plan waits for the watcher
         self._changing = threading.Lock()  # of the process: none is started once the server is being closed
         self._process = self._start()
         self._watcher = threading.Thread(target=self._watch, name="at-grpo-server-watch", daemon=True)
@@ -129,7 +132,7 @@ class Server:
         with self._log.open("ab") as log:
             log.write(f"\n--- start at {time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
             log.flush()
-            return launch(self._plan, ["--uds", str(self._folder / "socket")], self._folder, log)
+            return launch(self.plan, ["--uds", str(self._folder / "socket")], self._folder, log)
 
     def wait_ready(self) -> None:
         """Return when it answers for the first time; it is watched from then on.
@@ -159,20 +162,26 @@ class Server:
         while self._wait_for_its_end():
             self.endpoint.pause()
             settle(self._process, self._folder)
-            reason = self._obituary()
-            if self._restarts_left == 0:
-                self.endpoint.fail(f"{reason} It was restarted as often as inference.restarts allows.")
-                return
-            self._restarts_left -= 1
-            logger.warning("%s It is started again.", reason)
+            if not self._take_plan():
+                reason = self._obituary()
+                if self._restarts_left == 0:
+                    self.endpoint.fail(f"{reason} It was restarted as often as inference.restarts allows.")
+                    return
+                self._restarts_left -= 1
+                logger.warning("%s It is started again.", reason)
             try:
                 self._restart()
+            except OSError as error:  # nothing was started, and would not be the next time
+                self.endpoint.fail(f"{self._obituary()} It can't be started again: {error}.")
+                return
             except Exception as error:  # noqa: BLE001  # whatever it is must reach those who wait for this thread
                 if self._process.poll() is None:
                     self.endpoint.fail(str(error))
                     return
                 continue  # it died again: the same once more, while restarts are left
-            self.endpoint.resume()
+            with self._changing:
+                if not self._replacing:
+                    self.endpoint.resume()
 
     def _wait_for_its_end(self) -> bool:
         """Return when the process has ended or must be replaced (True), or is to be closed (False)."""
@@ -181,7 +190,7 @@ class Server:
             if self._closing.wait(POLL_S):
                 return False
             self._complaint = self._vitals.complaint()
-            if self._complaint:
+            if self._complaint or self._replacing:
                 self._process.terminate()
                 break
         return not self._closing.is_set()
@@ -195,6 +204,28 @@ class Server:
         self._vitals.begin()
         if self.prepare is not None:
             self.prepare(self.endpoint)
+
+    def replace(self, plan: ServerPlan) -> None:
+        """Have the process ended and another one started by a new plan. Requests wait meanwhile; those that are being
+        answered are lost. It is no restart of those that are allowed. `wait_replaced` waits for its end.
+        """
+        with self._changing:
+            self.endpoint.pause()
+            self.plan, self._replacing = plan, True
+
+    def wait_replaced(self) -> None:
+        """Return when the server of the latest plan answers.
+
+        Raises:
+            SamplerError: it does not start.
+        """
+        asyncio.run(self.endpoint.get("/health"))
+
+    def _take_plan(self) -> bool:
+        """Whether the process has ended, or is about to be replaced, for a new plan."""
+        with self._changing:
+            taken, self._replacing = self._replacing, False
+            return taken
 
     def _obituary(self) -> str:
         """How it ended, and the last line of its log that looks like a reason."""

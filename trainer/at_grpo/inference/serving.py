@@ -93,7 +93,7 @@ def _by_servers(
     served, run = Path(config.run.output_dir).resolve() / SERVED, secrets.token_hex(4)
     several = len(trained) > 1
     with ExitStack() as stack:
-        servers = start_servers(config, [one.pool for one in trained], placement, stack)
+        servers = start_servers(config, [one.pool for one in trained], placement, run, stack)
         check_servers(config, [one.pool for one in trained], servers)
         pools = [
             ServedPool(

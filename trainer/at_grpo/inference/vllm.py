@@ -14,11 +14,7 @@ import msgspec
 
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError
 from at_grpo.inference.endpoint import Endpoint
-
-
-def served_name(policy: str, version: int, run: str = "") -> str:
-    """What a server calls a version of a policy; `run` tells runs apart that use one server after another."""
-    return f"{policy}-v{version}-{run}" if run else f"{policy}-v{version}"
+from at_grpo.inference.plan import served_name
 
 
 class VLLMSampler:
