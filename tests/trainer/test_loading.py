@@ -240,6 +240,12 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
     assert error_of(data, folder=tmp_path).startswith("roles.tool.policy: is missing; must be one of team, or ")
 
 
+@pytest.mark.parametrize("key", ["use_rslora=true", "use_dora=true", "modules_to_save=[lm_head]", "lora_bias=true"])
+def test_what_servers_do_not_serve_of_an_adapter_is_refused_before_anything_starts(key: str, tmp_path: Path) -> None:
+    """UC-155: a policy is a plain LoRA adapter; its rank and its modules are checked elsewhere."""
+    assert f"policies.team.{key.partition('=')[0]}" in error_of(VALID, f"policies.team.{key}", folder=tmp_path)
+
+
 def test_every_problem_is_reported_at_once(tmp_path: Path) -> None:
     message = error_of(VALID, "optim.steps=x", "run.seed=x", "rollout.kk=1", folder=tmp_path)
     assert {line.partition("=")[0] for line in message.splitlines()} == {"optim.steps", "run.seed", "rollout.kk"}
