@@ -11,22 +11,25 @@ import torch
 from rich.console import Console
 
 from at_grpo.batch_plan import BatchPlan, plan_batch
+from at_grpo.cli import USAGE_ERROR, main
 from at_grpo.config import (
     EnvSection,
     InferenceSection,
     ModelSection,
     OptimSection,
     PolicySection,
+    PoolSection,
     RoleSection,
     RolloutSection,
     TrainConfig,
+    UpdateSection,
 )
 from at_grpo.dry_run import dry_run
 from at_grpo.env_facts import EnvFacts, inspect_env
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.scripted import ScriptedSampler
-from at_grpo.loading import load_config
-from at_grpo.memory import MemoryPlan, adapter_parameters, plan_memory
+from at_grpo.loading import dump_config, load_config
+from at_grpo.memory import MemoryPlan, adapter_parameters, plan_memory, show_bytes
 from at_grpo.policies import build_policies
 from at_grpo.pools import pools_of
 from at_grpo.rollouts.limits import Select
@@ -261,3 +264,71 @@ def test_a_slot_holds_an_adapter_of_the_largest_rank_that_the_server_is_started_
     config = with_base(saved_base, dtype="bfloat16")
     assert {section.rank for section in config.policies.values()} == {4, 8}
     assert memory_of(config).slot == 2 * adapter_parameters(base_model(), PolicySection(rank=8))
+
+
+# ---- pools, ranks and what fits
+
+
+def two_bases(folder: Path, **changes: Any) -> TrainConfig:
+    """A base model for each role, each on two GPUs of its own."""
+    config = with_base(folder)
+    pools = {
+        "scout": PoolSection(rollout_gpus=(0,), update_gpus=(1,)),
+        "leader": PoolSection(rollout_gpus=(2,), update_gpus=(3, 4)),
+    }
+    return dataclasses.replace(config, pools=pools, inference=InferenceSection(backend="vllm"), **changes)
+
+
+def page_of(config: TrainConfig, size: int | None = None) -> str:
+    console = Console(width=100, file=io.StringIO())
+    dry_run(config, console, size)
+    page: str = console.file.getvalue()
+    return page
+
+
+def test_every_process_of_every_pool_is_shown_with_its_device_and_its_need(saved_base: Path) -> None:
+    config = two_bases(saved_base)
+    page = page_of(config, 80 * 2**30)
+    scout, leader = (plan_memory(config, pool) for pool in pools_of(config))
+    assert scout.peak < leader.peak, "ranks 4 and 8"
+    for line in (
+        f"Pool leader, on {saved_base}:",
+        "server 1: CUDA_VISIBLE_DEVICES=2 ",
+        f"  the driver, which trains scout: {show_bytes(scout.peak)} on GPU 1",
+        f"  rank 0 of the update worker of leader: {show_bytes(leader.peak)} on GPU 3",
+        f"  rank 1 of the update worker of leader: {show_bytes(leader.peak)} on GPU 4",
+        "  server 0 of scout: ",
+        " on GPU 2, and takes 0.92 of it",
+    ):
+        assert line in page, line
+    assert "configuration names 5" in page
+
+
+def test_a_plan_that_needs_more_than_a_gpu_has_is_refused_with_who_is_on_it(saved_base: Path) -> None:
+    config = two_bases(saved_base)
+    leader = plan_memory(config, pools_of(config)[1])
+    page_of(config, leader.peak)
+    with pytest.raises(UsageError, match=r"GPU 3: the plan needs about .*rank 0 of the update worker of leader") as no:
+        page_of(config, leader.peak - 1)
+    assert "GPU 4: " in str(no.value)
+    assert "GPU 1: " not in str(no.value), "the scout's fits"
+    both = dataclasses.replace(config, pools={}, inference=InferenceSection(backend="vllm", gpus=(0,)))
+    with pytest.raises(UsageError, match=r"GPU 0: .*the driver, which trains scout, leader .*server 0"):
+        page_of(both, memory_of(both).peak * 3 // 2)
+    page_of(both, memory_of(both).peak * 3)
+
+
+def test_without_a_gpu_all_processes_share_the_machine_s_memory(saved_base: Path) -> None:
+    config = dataclasses.replace(with_base(saved_base), update=UpdateSection(ranks=3))
+    need = 3 * memory_of(config).peak
+    assert "rank 2 of the update worker of" in page_of(config, need)
+    with pytest.raises(UsageError, match="the CPU: the plan needs about"):
+        page_of(config, need - 1)
+
+
+def test_the_command_line_states_the_size(saved_base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(dump_config(load_config("tiny_cpu")))
+    assert main(["train", "--config", str(path), "--dry-run", "--memory", "64"]) == 0
+    assert main(["train", "--config", str(path), "--dry-run", "--memory", "0.0001"]) == USAGE_ERROR
+    assert "the plan needs about" in capsys.readouterr().err

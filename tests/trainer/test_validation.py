@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from at_grpo import choices, validation
-from at_grpo.config import EnvSection, ModelSection, PlayerSection, PolicySection, RoleSection, WarmStartSection
+from at_grpo.config import (
+    EnvSection,
+    ModelSection,
+    PlayerSection,
+    PolicySection,
+    PoolSection,
+    RoleSection,
+    WarmStartSection,
+)
 from at_grpo.loading import load_config
 from at_grpo.yaml_io import to_yaml
 from llm_envs.core.errors import UsageError
@@ -151,6 +159,25 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
         (["model.base=''"], "model.base='': name a base model"),
         (["model.warm_start.steps=3"], "model.base='some/model': must be empty"),
         (["model.base=''", "model.warm_start.heads=6"], "hidden_size=128: must be a multiple"),
+        (["policies.team.base=other/model"], "model.base: has no effect, every policy names a base of its own"),
+        (
+            ["policies.a.base=b", "roles.tool.policy=a", "inference.backend=vllm", "inference.urls=['http://h:1']"],
+            "inference.urls=['http://h:1']: these servers have one base model, and the policies are on several",
+        ),
+        (
+            ["policies.a.base=b", "roles.tool.policy=a", "inference.backend=vllm", "inference.gpus=[0, 1, 2]"],
+            "inference.gpus=(0, 1, 2): must be a multiple of the number of servers of all pools",
+        ),
+        (["pools.tem.update_gpus=[0]"], "pools='tem': must be one of team. Did you mean 'team'?"),
+        (["pools.team.servers=2"], "pools.team.servers: has no effect with inference.backend='transformers'"),
+        (
+            ["inference.backend=vllm", "pools.team.urls=['http://h:1']", "pools.team.rollout_gpus=[0]"],
+            "pools.team.rollout_gpus: has no effect on the running servers of pools.team.urls",
+        ),
+        (
+            ["inference.backend=vllm", "pools.team.rollout_gpus=[0, 1, 2]", "pools.team.servers=2"],
+            "pools.team.rollout_gpus=(0, 1, 2): must be a multiple of its servers (2)",
+        ),
         (["env.eval_split=train"], "env.eval_split='train': must differ"),
         (["env.options.split=test"], "env.options.split='test': must be set as env.train_split"),
         (["env.options.sandbox=locked"], "env.options.sandbox='locked': must be set as rollout.sandbox"),

@@ -35,7 +35,7 @@ from at_grpo.rollouts.engine import RolloutEngine
 from at_grpo.updates import remote
 from llm_envs.episode import Episode
 from llm_envs.sandbox import registry
-from tests.trainer.end_to_end import flat_env
+from tests.trainer.end_to_end import disk_faults, flat_env, three_env
 from tests.trainer.end_to_end.process import OUTPUT
 
 SMALL = 16384  # bytes: less than an adapter, more than what a run says
@@ -77,6 +77,7 @@ def begin(folder: Path) -> None:
     remote.CONTEXT = multiprocessing.get_context("fork")  # importing TRL anew takes longer than a run
     tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which a killed process leaves behind
     flat_env.register_once()
+    three_env.register_once()
     _record_names(folder)
 
 
@@ -211,4 +212,5 @@ FAULTS: dict[str, Callable[[], None]] = {
     "adapter cut short": _cut_an_adapter_short,
     "disk full": _fill_the_disk,
     "disk full from version 2 on": _fill_the_disk_later,
+    **disk_faults.FAULTS,
 }

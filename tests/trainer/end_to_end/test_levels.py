@@ -1,6 +1,7 @@
 """Every level of specialisation and both groupings, from a configuration to adapters."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,17 @@ def two_tools(folder: Path, base: Path) -> TrainConfig:
     return small(folder, base, options={"agents": {"tool": 2}, "max_cycles": 2})
 
 
-SETTINGS = {"L0": l0, "L1": l1, "trajectories": trajectories, "two tools": two_tools, "KL": near_the_start}
+def l3(folder: Path, base: Path) -> TrainConfig:
+    """A base model for each role; the other one is a copy, since it has to play well enough to learn."""
+    other = folder.with_name("other_base")
+    shutil.copytree(base, other, dirs_exist_ok=True)
+    config = small(folder, base)
+    return replace(config, policies=config.policies | {"tool": replace(config.policies["tool"], base=str(other))})
+
+
+SETTINGS = {"L0": l0, "L1": l1, "L3": l3, "trajectories": trajectories, "two tools": two_tools, "KL": near_the_start}
 POLICIES = {"L0": {"solver"}, "L1": {"team"}, "L2": set(ROLES)} | {
-    name: set(ROLES) for name in ("trajectories", "two tools", "KL")
+    name: set(ROLES) for name in ("L3", "trajectories", "two tools", "KL")
 }
 
 

@@ -1,7 +1,7 @@
 """Whole runs by a real vLLM server: two roles train with a swap after every step, and faults end well or in words.
 
 One server is started by `at-grpo serve` and shared by all runs that name it; two runs start their own. In the system
-tier that makes five starts, restarts included; `test_vllm_server` has the sixth.
+tier that makes six starts, restarts included, one of them for a second base model; `test_vllm_server` has another.
 """
 
 import asyncio
@@ -19,20 +19,25 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
+from peft import PeftModel
+from transformers import AutoModelForCausalLM
 
 from at_grpo.cli import FAILURE
-from at_grpo.config import InferenceSection
+from at_grpo.config import InferenceSection, PoolSection
+from at_grpo.inference.base import Completion, SampleRequest, SamplingParams
 from at_grpo.inference.endpoint import Endpoint
+from at_grpo.inference.publishing import load_adapter, unload_adapter
+from at_grpo.inference.vllm import VLLMSampler
 from at_grpo.loading import dump_config
 from at_grpo.warm_start import build_base
 from tests.architecture.paths import ROOT
 from tests.scale import scaled
 from tests.trainer.end_to_end import look, process, vllm_runs
 from tests.trainer.end_to_end.inside import NAMES
-from tests.trainer.end_to_end.settings import ROLES
+from tests.trainer.end_to_end.settings import ROLES, small
 from tests.trainer.end_to_end.test_control import before_and_after, demo
 from tests.trainer.end_to_end.vllm_runs import ENDLESS, FAULT_RUN, command, said, served, wait_for, wait_for_step
-from tests.trainer.inference import processes
+from tests.trainer.inference import processes, vllm_fixtures
 
 pytestmark = [pytest.mark.system, pytest.mark.needs("vllm")]
 
@@ -186,6 +191,70 @@ def test_a_fault_while_adapters_are_published_ends_the_run_with_its_place_and_th
     assert "Traceback" not in said(tmp_path / "run")
     assert vllm_runs.steps_done(tmp_path / "run") == 2
     assert isinstance(server.adapters, set), "the server goes on"
+
+
+# ---- every level of specialisation
+
+
+@pytest.fixture(scope="module")
+def two_bases(server: Shared, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A base model for each role: the planner's has the shared server, the tool's one that the run starts."""
+    folder = tmp_path_factory.mktemp("two_bases")
+    made = vllm_runs.warm(folder)
+    assert made.model.warm_start is not None
+    made = replace(made, model=replace(made.model, warm_start=replace(made.model.warm_start, seed=1)))
+    other = build_base(made, folder / "base")
+    config = served(folder / "run", base, steps=2)
+    policies = config.policies | {"tool": replace(config.policies["tool"], base=str(other))}
+    pools = {"planner": PoolSection(urls=(server.url,))}
+    return process.train(replace(config, policies=policies, pools=pools))
+
+
+def test_roles_on_different_base_models_train_each_by_its_own_servers(two_bases: Path, server: Shared) -> None:
+    """L3: served log-probabilities are the trainer's also where another process trains."""
+    for line in look.training(two_bases):
+        for role in ROLES:
+            assert line[f"{role}/samples"] > 0
+            assert 0 < line[f"{role}/sampler_gap_max"] < GAP
+            assert line[f"probe/{role}/gap"] < GAP
+    first, last = look.adapters(two_bases / "checkpoint-0"), look.adapters(two_bases / "checkpoint-2")
+    assert all(look.distance(last[role], first[role]) > 1e-3 for role in ROLES)
+    assert server.adapters == set()
+
+
+def test_adapters_of_every_level_play_on_a_server_that_never_trained_them_as_in_plain_peft(
+    server: Shared, base: Path, trained: Path, two_bases: Path, tmp_path: Path
+) -> None:
+    """L0 to L3. UC-160."""
+    single = small(tmp_path / "l0", base, policies={"solver": "solver"}, options={"roles": "single"})
+    shared = small(tmp_path / "l1", base, policies=dict.fromkeys(ROLES, "team"))
+    adapters = [process.train(single) / "checkpoint-2" / "solver", process.train(shared) / "checkpoint-2" / "team"]
+    adapters += [trained / f"checkpoint-{STEPS}" / role for role in ROLES] + [two_bases / "checkpoint-2" / "planner"]
+    scores = []
+    for number, adapter in enumerate(adapters):
+        served_scores, own = compare_with_peft(server.url, base, adapter, f"level-v{number}")
+        assert max(abs(one - other) for one, other in zip(served_scores, own, strict=True)) < GAP
+        scores.append(tuple(own))
+    assert len(set(scores)) == len(adapters)
+    assert server.adapters == set()
+
+
+def compare_with_peft(url: str, base: Path, adapter: Path, name: str) -> tuple[list[float], list[float]]:
+    """Log-probabilities of tokens that a server samples with an adapter: its own, and those of plain PEFT."""
+    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), adapter)
+    prompt_ids = vllm_fixtures.prompt(model, 200)
+
+    async def ask() -> Completion:
+        endpoint = Endpoint(url)
+        await load_adapter(endpoint, name, adapter.resolve())
+        sampler = VLLMSampler([endpoint], {}, stop_token_ids=())
+        request = SampleRequest(name, prompt_ids, 1, 0, SamplingParams(max_tokens=16))
+        (completion,) = await sampler.sample_as(name, 0, request)
+        await unload_adapter(endpoint, name)
+        return completion
+
+    completion = asyncio.run(ask())
+    return list(completion.logprobs), vllm_fixtures.scores(model, "default", prompt_ids, completion.token_ids)
 
 
 # ---- runs that start their own server, which is killed

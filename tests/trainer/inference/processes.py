@@ -70,3 +70,9 @@ def folder_kept_by(run: int) -> Path | None:
             place = next(number for number, word in enumerate(one.words) if word.endswith("keeper.py"))
             return Path(one.words[place + 1])
     return None
+
+
+def forks_of(run: int) -> list[int]:
+    """The processes that a run was forked into, the first one first: they have its command line."""
+    own = next(one.words for one in all_processes() if one.pid == run)
+    return sorted(one.pid for one in all_processes() if one.parent == run and one.words == own)

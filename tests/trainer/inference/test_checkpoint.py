@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from at_grpo.config import EnvSection, ModelSection, PolicySection, RoleSection, TrainConfig, WarmStartSection
 from at_grpo.inference.checkpoint import load_players
 from at_grpo.inference.player import PolicyPlayer
 from at_grpo.loading import dump_config
 from at_grpo.policies import build_policies
+from at_grpo.tiny import build_model, save_base
 from llm_envs.core.errors import UsageError
 from tests.trainer.toy_env import count_env
 
@@ -83,6 +84,20 @@ def test_roles_of_two_checkpoints_play_together_from_one_sampler(run: Path) -> N
     assert mixed["tool"]._sampler is mixed["planner"]._sampler
 
 
+def test_roles_on_different_base_models_play_together_each_on_its_own(
+    run: Path, tmp_path: Path, tiny_tokenizer: PreTrainedTokenizerFast
+) -> None:
+    """Neither sampler may wait for episodes in which the other one has to answer first."""
+    other = tmp_path / "other"
+    save_base(build_model(tiny_tokenizer, hidden_size=48, layers=1, heads=2, seed=9), tiny_tokenizer, other)
+    elsewhere = write_checkpoint(tmp_path / "checkpoint-10", other, seed=10)
+    mixed = load_players({"tool": run / "checkpoint-10", "planner": elsewhere})
+    assert replies(mixed, "tool") == replies(load_players(run / "checkpoint-10"), "tool")
+    assert replies(mixed, "planner") == replies(load_players(elsewhere), "planner")
+    assert replies(mixed, "planner") != replies(load_players(run / "checkpoint-10"), "planner"), "negative control"
+    assert mixed["tool"]._sampler is mixed["planner"]._sampler
+
+
 def test_a_single_adapter_plays_in_whatever_role_it_is_given(run: Path) -> None:
     whole = load_players(run / "checkpoint-10")
     adapter = run / "checkpoint-10" / "tool"
@@ -144,9 +159,7 @@ def test_what_cannot_be_loaded_is_named(run: Path, tmp_path: Path, tiny_base_fol
         load_players({"planer": run / "checkpoint-0"})
     with pytest.raises(UsageError, match="at least one role"):
         load_players({})
-    elsewhere = write_checkpoint(tmp_path / "checkpoint-10", tiny_base_folder, seed=10, warm=True)
-    with pytest.raises(UsageError, match="one base model"):
-        load_players({"tool": run / "checkpoint-10", "planner": elsewhere})
+    elsewhere = write_checkpoint(tmp_path / "checkpoint-10", tiny_base_folder, seed=10)
     (elsewhere / "tool" / "adapter_config.json").unlink()
     with pytest.raises(UsageError, match="no adapter 'tool'"):
         load_players(elsewhere)
