@@ -7,21 +7,25 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from at_grpo import serve
 from at_grpo.cli import USAGE_ERROR, main
 from at_grpo.inference.endpoint import Endpoint
+from at_grpo.inference.keeper import descendants
 from at_grpo.loading import load_config
 from llm_envs.core.errors import UsageError
 from tests.architecture.paths import ROOT
 from tests.scale import scaled
 from tests.trainer.inference import listener
+from tests.trainer.inference.http_server import serving
 
 LIMIT_S = 60
 
@@ -127,6 +131,35 @@ def test_a_port_that_is_taken_is_one_line(python: str, capsys: pytest.CaptureFix
         said = refused(capsys, "--model", "m", "--port", number, "--python", python)
     assert f"--port={number}: can't listen at 127.0.0.1 (Address already in use); name a free port." in said
     assert "--port=700000: can't listen" in refused(capsys, "--model", "m", "--port", "700000", "--python", python)
+
+
+def test_a_port_that_another_server_takes_meanwhile_is_told_and_what_answers_there_is_not_announced(
+    python: str, tmp_path: Path
+) -> None:
+    """UC-145: vLLM listens seconds after it was started; what is well at its port by then may be somebody else's."""
+    number, asked = free_port(), threading.Event()
+
+    async def well(request: web.Request) -> web.StreamResponse:
+        asked.set()
+        return web.json_response({})
+
+    words = ("--model", "m", "--port", str(number), "--python", python, "--", "--late", str(tmp_path / "now"))
+    with command(*words) as running:
+        wait_until_started(running)
+        with serving(well, number):
+            assert asked.wait(LIMIT_S)
+            time.sleep(0.5)
+            (tmp_path / "now").touch()
+            out, said = running.communicate(timeout=LIMIT_S)
+    assert (running.returncode, out) == (1, "")
+    assert said.splitlines()[-1].endswith(f"--port={number} was taken by another program meanwhile; name a free one.")
+
+
+def wait_until_started(running: "subprocess.Popen[str]") -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while len(descendants(running.pid)) < 2:  # the keeper and the server
+        assert time.monotonic() < deadline, "watchdog"
+        time.sleep(0.02)
 
 
 def test_a_socket_that_is_taken_is_one_line(python: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

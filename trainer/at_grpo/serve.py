@@ -17,6 +17,8 @@ from pathlib import Path
 from at_grpo.config import TrainConfig
 from at_grpo.inference.endpoint import UNIX
 from at_grpo.inference.installed import require_vllm
+from at_grpo.inference.keeper import descendants
+from at_grpo.inference.listening import listens
 from at_grpo.inference.plan import LORA_RANKS, ServerPlan, longest, lora_bound
 from at_grpo.inference.server import POLL_S, end, launch
 from at_grpo.inference.vitals import Health, health
@@ -38,10 +40,12 @@ class Address:
     Attributes:
         url: as in `inference.urls`.
         options: as on vLLM's command line.
+        port: the port, None for a socket.
     """
 
     url: str
     options: tuple[str, ...]
+    port: int | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,14 +87,29 @@ def run(args: argparse.Namespace, overrides: Sequence[str], options: Sequence[st
 
 
 def _serve(process: "subprocess.Popen[bytes]", plan: ServerPlan, address: Address) -> int:
-    while process.poll() is None and health(address.url) is not Health.WELL:
+    taken = False
+    while process.poll() is None:
+        if health(address.url) is Health.WELL:
+            taken = not _is_ours(process, address)
+            if not taken:
+                break
         time.sleep(POLL_S)
     if process.poll() is None:
         use = f"at-grpo train ... inference.backend=vllm 'inference.urls=[{address.url}]'"
         print(f"Serving {plan.model} at {address.url}; train with: {use}; Ctrl-C ends it.", flush=True)
     process.wait()
-    print(f"at-grpo serve: the server ended with status {process.returncode}; it says why above.", file=sys.stderr)
+    why = (
+        f"--port={address.port} was taken by another program meanwhile; name a free one"
+        if taken
+        else "it says why above"
+    )
+    print(f"at-grpo serve: the server ended with status {process.returncode}; {why}.", file=sys.stderr)
     return FAILURE
+
+
+def _is_ours(process: "subprocess.Popen[bytes]", address: Address) -> bool:
+    """Whether what answers at a port is what was started, and not a program that was faster."""
+    return address.port is None or listens(descendants(process.pid), address.port)
 
 
 def plan_of(args: argparse.Namespace, overrides: Sequence[str], options: Sequence[str]) -> ServerPlan:
@@ -186,7 +205,7 @@ def port(host: str, number: int) -> Address:
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"--port={number}: can't listen at {host} ({reason}); name a free port.") from error
-    return Address(f"http://{host}:{number}", ("--host", host, "--port", str(number)))
+    return Address(f"http://{host}:{number}", ("--host", host, "--port", str(number)), number)
 
 
 def unix_socket(path: Path) -> Address:

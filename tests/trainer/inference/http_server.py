@@ -11,8 +11,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @contextmanager
-def serving(handler: Handler) -> Iterator[str]:
-    """The server's URL, for as long as the context is open."""
+def serving(handler: Handler, port: int = 0) -> Iterator[str]:
+    """The server's URL, for as long as the context is open; at any free port, if none is named."""
     ready, loop = threading.Event(), asyncio.new_event_loop()
     urls: list[str] = []
 
@@ -21,7 +21,7 @@ def serving(handler: Handler) -> Iterator[str]:
         app.router.add_route("*", "/{path:.*}", handler)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, "127.0.0.1", port)
         await site.start()
         urls.append(f"http://127.0.0.1:{runner.addresses[0][1]}")
         ready.set()

@@ -2,8 +2,8 @@
 
 The real server takes half a minute to start. Here a process of the standard library takes its command line, answers
 health checks, and loads adapters by name. POST /break makes it refuse from then on without ending, POST /hang lets it
-answer no GET any more, POST /stall is never answered, and GET /command gives its command line. The options --scattered
-and --hung are its own.
+answer no GET any more, POST /stall is never answered, and GET /command gives its command line. The options --scattered,
+--hung and --late FILE, until which it does not listen, are its own.
 """
 
 import json
@@ -95,6 +95,8 @@ if __name__ == "__main__":
     worker = subprocess.Popen([sys.executable, "-c", SLEEP])
     if "--scattered" in sys.argv:
         scatter(sys.argv[sys.argv.index("--uds") + 1])
+    while "--late" in sys.argv and not Path(sys.argv[sys.argv.index("--late") + 1]).exists():
+        threading.Event().wait(0.02)
     if "--hung" in sys.argv:
         HUNG.set()
     if "--uds" in sys.argv:
