@@ -100,6 +100,7 @@ def test_new_versions_are_loaded_before_old_ones_are_unloaded_on_every_server(mo
 
 
 def test_files_stay_one_version_longer_and_hold_what_the_model_has(model: PeftModel, tmp_path: Path) -> None:
+    """UC-164: the adapter alone, nothing merged."""
     folder = tmp_path / "served"
     with publisher(model, folder, Shelf()) as publishing:
         for version in (0, 1, 2):

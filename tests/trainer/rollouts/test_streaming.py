@@ -103,6 +103,7 @@ def test_every_row_is_trained_on_once(streamed: Scene) -> None:
 
 
 def test_the_seconds_of_each_side_are_logged(streamed: Scene) -> None:
+    """UC-164: those of the publication, too."""
     line = streamed.trainer.state.log_history[0]
     assert all(line[f"time/{name}"] >= 0 for name in ("rollout", "train", "wait", "publish"))
     assert 0 <= line["time/hidden_share"] <= 1
