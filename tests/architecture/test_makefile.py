@@ -53,7 +53,7 @@ def test_make_alone_prints_every_target_and_every_setting() -> None:
 def test_a_second_run_installs_nothing(checkout: Path) -> None:
     assert installs(checkout, "test"), "negative control: the first run installs"
     pretend_installed(checkout, "test")
-    assert not any(installs(checkout, target) for target in TARGETS - {"bench", *SERVED})
+    assert not any(installs(checkout, target) for target in TARGETS - {"bench", "test-exports", *SERVED})
 
 
 def test_only_the_tests_of_servers_install_one(checkout: Path) -> None:

@@ -1,4 +1,6 @@
-"""Interpreters with packages that can't be installed beside ours (`make test-exports` makes them)."""
+"""Interpreters with packages that can't be installed beside ours (`make test-exports` makes them), and what is printed
+in docs/exports.md for them.
+"""
 
 import importlib.util
 import os
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.markdown_blocks import blocks, commands
 from tests.architecture.paths import ROOT
 
 
@@ -33,3 +36,15 @@ def run_there(python: str, script: Path, *arguments: object, **environment: str)
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
+
+
+def printed(program: str) -> list[list[str]]:
+    """The words of the commands of the page that begin with a program's name."""
+    shell = blocks(ROOT / "docs/exports.md", "bash")
+    return [words for block in shell for words in commands(block) if words[0] == program]
+
+
+def printed_code(part: str) -> str:
+    """The block of code of the page that holds a part."""
+    (code,) = [block.code for block in blocks(ROOT / "docs/exports.md", "text") if part in block.code]
+    return code

@@ -1,6 +1,10 @@
 """The task of Inspect, evaluated by Inspect: its results are our runner's."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +16,10 @@ from llm_envs_bench.exports.episodes import MODEL
 from llm_envs_bench.metrics import by_instance
 from llm_envs_bench.stats import mean
 from tests.benchmarks import corridor
+from tests.benchmarks.endpoint import Reply, completion, endpoint
+from tests.benchmarks.exports.other_python import printed
 from tests.benchmarks.exports.ours import ENV, OPTIONS, by_key, run_of_ours
-from tests.benchmarks.exports.replies import OTHER_REPLIES, reply_to
+from tests.benchmarks.exports.replies import OTHER_REPLIES, reply_in_chat, reply_to
 from tests.scale import scaled
 
 pytestmark = pytest.mark.needs("inspect")
@@ -123,7 +129,7 @@ def test_a_suite_tells_the_mean_of_each_entry(tmp_path: Path) -> None:
         ({"suite": "smok_v0"}, "Did you mean 'smoke_v0'"),
         ({"suite": "smoke_v0", "options": {"size": 3}}, "a suite has its own"),
         ({"suite": "smoke_v0", "first": 3}, "a suite has its own"),
-        ({"env": ENV, "players": {"tool": "orcale"}}, "Did you mean 'oracle'"),
+        ({"env": ENV, "players": {"tool": "oraclee"}}, "Did you mean 'oracle'"),
         ({"env": ENV, "players": {"planer": "oracle"}}, "planner"),
         ({"env": ENV, "players": {"tool": "oracle", "planner": "oracle"}}, "leave the model a role"),
         ({"env": ENV, "samples": 0}, "samples"),
@@ -139,3 +145,26 @@ def test_what_cannot_be_played_is_told_before_anything_is_asked(arguments: dict[
 def test_the_name_of_the_model_is_no_reference_player() -> None:
     """Else a game with such a player could not be told from a seat that the model has."""
     assert MODEL not in corridor.CorridorTask.players
+
+
+@pytest.mark.long
+def test_the_commands_of_the_page_evaluate_as_printed(tmp_path: Path) -> None:
+    program = Path(sys.executable).parent / "inspect"
+    if not any(point.name == "llm_envs_bench" for point in entry_points(group="inspect_ai")):
+        pytest.skip("the project is not installed here, so that Inspect can't find its task by name")
+    found = printed("inspect")
+    assert len(found) == 2
+    for words in found:
+        with endpoint(lambda number, request: Reply(completion(reply_in_chat(request)))) as server:
+            told = [word.replace("http://localhost:8000/v1", server.url) for word in words[1:]]
+            done = subprocess.run(
+                [str(program), *told, "--display", "none"],
+                cwd=tmp_path,
+                env=os.environ | {"LOCAL_API_KEY": "none"},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert server.requests
+    assert list((tmp_path / "logs").iterdir())

@@ -19,7 +19,7 @@ from llm_envs.core.errors import UsageError
 from llm_envs.play import play
 from tests.architecture.paths import ROOT
 from tests.benchmarks.calls import call
-from tests.benchmarks.exports.other_python import python_with, run_there
+from tests.benchmarks.exports.other_python import printed_code, python_with, run_there
 from tests.scale import scaled
 
 CLIENT = Path(__file__).parent / "clients" / "openenv_client.py"
@@ -88,7 +88,7 @@ def test_a_token_is_made_and_printed_where_none_is_given() -> None:
     ("words", "message"),
     [
         (["--env", "plan_pth_v0"], "Did you mean 'llm_envs/plan_path-v0'"),
-        (["--env", "plan_path_v0", "--set", "siz=4"], "size"),
+        (["--env", "plan_path_v0", "--set", "sise=4"], "size"),
         (["--env", "plan_path_v0", "--set", "action_format=discrete"], "takes no text"),
         (["--env", "plan_path_v0", "--port", "70000"], "port=70000"),
         (["--env", "plan_path_v0", "--max-sessions", "0"], "max_sessions=0"),
@@ -131,3 +131,13 @@ def test_openenvs_own_client_plays_the_episodes_of_the_environment() -> None:
     assert "FORBIDDEN" in refused
     assert steps == "steps 1"
     assert "401" in rejected
+
+
+@pytest.mark.needs("openenv")
+def test_the_client_of_the_page_plays_as_printed(tmp_path: Path) -> None:
+    python, script = python_with("openenv"), tmp_path / "printed.py"
+    with serving(token="choose-a-long-one") as running:
+        script.write_text(printed_code("GenericEnvClient").replace("http://127.0.0.1:8000", url_of(running)))
+        told = run_there(python, script)
+    assert "solver" in told
+    assert told.splitlines()[-1].startswith("{'solver_0': ")
