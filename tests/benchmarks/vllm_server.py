@@ -34,9 +34,9 @@ def serving(base: Path, log: Path, *, longest: int, adapters: int = 2) -> Iterat
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    folder = Path(tempfile.mkdtemp())
     with log.open("wb") as output:
-        address = ["--host", "127.0.0.1", "--port", str(port)]
-        process = launch(plan, address, Path(tempfile.mkdtemp()), output)
+        process = launch(plan, ["--host", "127.0.0.1", "--port", str(port)], folder, output)
     root, deadline = f"http://127.0.0.1:{port}", time.monotonic() + START_S
     try:
         while not answers(f"{root}/health"):
@@ -45,7 +45,7 @@ def serving(base: Path, log: Path, *, longest: int, adapters: int = 2) -> Iterat
             time.sleep(0.5)
         yield root
     finally:
-        end(process)
+        end(process, folder)
 
 
 def answers(url: str) -> bool:
