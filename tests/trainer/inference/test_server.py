@@ -219,6 +219,18 @@ def test_a_server_that_does_not_start_is_not_tried_again_and_its_reason_is_told(
     assert not processes.of(folder_of(server))
 
 
+def test_what_an_earlier_server_said_is_not_told_of_a_later_one(start: Callable[..., Server], tmp_path: Path) -> None:
+    """UC-172: one that was killed from outside says nothing; what is likely then is said for it."""
+    (tmp_path / "log").write_text("ValueError: of another day\n")
+    server = start(restarts=0)
+    server.wait_ready()
+    kill(server)
+    with pytest.raises(
+        SamplerError, match=r"ended by SIGKILL; its log is .*log\. If nobody has killed it, memory ran out"
+    ):
+        asyncio.run(server.endpoint.get("/v1/models"))
+
+
 def test_several_servers_at_once_do_not_get_into_each_others_way(start: Callable[..., Server]) -> None:
     """UC-145: no port is chosen, so none can be taken."""
     for _ in range(scaled(fast=1, long=20)):

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
@@ -33,6 +32,7 @@ STOP_S = keeper.GRACE_S + 10.0
 POLL_S = 0.25
 _SIGNALS = frozenset(signal.Signals)
 _REASON = re.compile(r"\w+Error: \S")  # the last line of a traceback
+_START = "--- start at"  # in a log, which goes on where the server is started again
 
 
 def launch(
@@ -130,7 +130,7 @@ class Server:
         (self._folder / "socket").unlink(missing_ok=True)
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("ab") as log:
-            log.write(f"\n--- start at {time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
+            log.write(f"\n{_START} {time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
             log.flush()
             return launch(self.plan, ["--uds", str(self._folder / "socket")], self._folder, log)
 
@@ -230,11 +230,9 @@ class Server:
     def _obituary(self) -> str:
         """How it ended, and the last line of its log that looks like a reason."""
         how = f"{self._complaint}, and was ended" if self._complaint else _how(self._process.returncode)
-        with contextlib.suppress(OSError), self._log.open(errors="replace") as log:
-            told = deque((line.strip() for line in log if _REASON.search(line)), maxlen=1)
-            said = f" ({told[0][-300:]})" if told else ""
-            return f"the vLLM server {how}{said}; its log is {self._log}."
-        return f"the vLLM server {how}."
+        told = _last_words(self._log)
+        hint = " If nobody has killed it, memory ran out." if how.endswith(signal.SIGKILL.name) and not told else ""
+        return f"the vLLM server {how}{told and f' ({told})'}; its log is {self._log}.{hint}"
 
     def close(self) -> None:
         """End the process and its children, and remove its socket. A second call does nothing."""
@@ -251,3 +249,15 @@ def _how(status: int) -> str:
     number = -status if status < 0 else status - 128
     how = "was ended with its keeper" if status < 0 else "was ended"
     return f"{how} by {signal.Signals(number).name}" if number in _SIGNALS else f"ended with status {status}"
+
+
+def _last_words(log: Path) -> str:
+    """The end of the last line since the latest start that looks like a reason, if there is one."""
+    said = ""
+    with contextlib.suppress(OSError), log.open(errors="replace") as lines:
+        for line in lines:
+            if line.startswith(_START):
+                said = ""
+            elif _REASON.search(line):
+                said = line.strip()[-300:]
+    return said
