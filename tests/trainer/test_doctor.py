@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from aiohttp import web
 
 from at_grpo import doctor, versions
 from at_grpo.cli import USAGE_ERROR, main
@@ -32,8 +33,8 @@ def report(capsys: pytest.CaptureFixture[str]) -> Report:
 
 def test_it_says_what_this_machine_has(report: Report) -> None:
     lines = report()
-    assert {"python", *versions.TESTED, "GPUs", "vLLM", "sandbox", "disk"} <= lines.keys()
-    assert all(lines[name][0] == "ok" for name in ("python", *versions.TESTED, "disk"))
+    assert {"python", *versions.TESTED, "GPUs", "vLLM", "sandbox", "ports", "disk"} <= lines.keys()
+    assert all(lines[name][0] == "ok" for name in ("python", *versions.TESTED, "ports", "disk"))
     assert lines["GPUs"][0] in {"ok", "absent"}
     assert lines["vLLM"][0] in {"ok", "absent"}, "training in process needs none"
     assert lines["status"][0] == str(int("FAILS" in {state for state, _ in lines.values()}))
@@ -59,6 +60,41 @@ def test_a_server_that_is_named_is_asked(report: Report) -> None:
     lines = report("--config", "tiny_cpu", "inference.backend=vllm", f"inference.urls=[{url}]")
     assert lines[f"server {url}"][0] == "FAILS"
     assert lines["status"][0] == "1"
+
+
+def test_a_model_that_plays_a_role_is_asked_for_a_word(report: Report) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"choices": [{"message": {"content": "Fine."}}]})
+
+    with serving(answer) as url:
+        played = f"roles.tool={{player: {{url: '{url}/v1', model: m}}}}"
+        lines = report("--config", "tiny_cpu", "policies.tool=null", played)
+    assert lines["player of tool"] == ("ok", f"m at {url}/v1 answers 'Fine.'")
+    lines = report("--config", "tiny_cpu", "policies.tool=null", played, "inference.patience_s=0.0")
+    assert lines["player of tool"][0] == "FAILS"
+    assert lines["status"][0] == "1"
+
+
+def test_a_server_of_unknown_make_is_asked_what_training_needs(report: Report) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/v1/models":
+            return web.json_response({"data": [{"id": "base"}]})
+        return web.json_response({"model": "base", "choices": [{"index": 0, "text": "up"}]})
+
+    with serving(answer) as url:
+        lines = report("--config", "tiny_cpu", "inference.backend=openai", f"inference.urls=[{url}]")
+    assert lines[f"server {url}"][0] == "FAILS"
+    assert "can't be trained with: it returns no token ids" in lines[f"server {url}"][1]
+
+
+def test_a_machine_that_gives_no_port_fails(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> None:
+        raise OSError("Cannot assign requested address")
+
+    monkeypatch.setattr(doctor.socket, "create_server", refuse)
+    lines = report()
+    assert lines["ports"][0] == "FAILS"
+    assert "ulimit -n" in lines["ports"][1]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import asyncio
 import importlib.metadata
 import platform
 import shutil
+import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,10 +14,13 @@ from pathlib import Path
 import llm_envs
 from at_grpo import versions
 from at_grpo.choices import Backend
-from at_grpo.config import PolicySection, TrainConfig
+from at_grpo.config import PlayerSection, PolicySection, TrainConfig, describe_player
 from at_grpo.inference.base import SamplerError
 from at_grpo.inference.endpoint import Endpoint
+from at_grpo.inference.frozen import chat_player
 from at_grpo.inference.installed import HOW, TESTED, installed_vllm
+from at_grpo.inference.openai import check_trainable, read_key
+from at_grpo.inference.plan import BASE
 from at_grpo.loading import load_config
 from at_grpo.memory import plan_memory, show_bytes
 from at_grpo.placement import place, visible_gpus
@@ -30,6 +34,7 @@ HELP = "say whether this machine can train, or run a certain configuration, and 
 FAILURE = 1
 LEAST_FREE = 2**30  # bytes; a run of small models takes less, and a full disk ends any
 ANSWER_S = 10.0
+LOOPBACK = "127.0.0.1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,14 +66,17 @@ def findings(config: TrainConfig | None) -> Iterator[Finding]:
         yield _gpus()
     yield _vllm(config)
     yield _attempt("sandbox", partial(run_a_program, config.rollout.sandbox if config else "auto"))
+    yield _ports()
     yield _disk(Path(config.run.output_dir) if config else Path.cwd())
     if config is None or not all(library.works for library in libraries):
         return
     yield _attempt("base model", partial(_base_model, config))
-    if config.inference.urls:
-        yield from (_attempt(f"server {url}", partial(_server, url)) for url in config.inference.urls)
-    else:
+    urls = dict.fromkeys(url for pool in pools_of(config) for url in pool.section.urls or config.inference.urls)
+    yield from (_attempt(f"server {url}", partial(_server, config, url)) for url in urls)
+    if not config.inference.urls:
         yield _attempt("placement", partial(_placement, config))
+    for role, player in config.frozen.items():
+        yield _attempt(f"player of {role}", partial(_player, config, role, player))
 
 
 def _attempt(name: str, check: Callable[[], str]) -> Finding:
@@ -129,9 +137,34 @@ def _base_model(config: TrainConfig) -> str:
     return "; ".join(found)
 
 
-def _server(url: str) -> str:
-    models = asyncio.run(Endpoint(url, timeout_s=ANSWER_S, patience_s=0.0).get("/v1/models"))
+def _ports() -> Finding:
+    """Servers and update workers find free ports by themselves; what they need is that this machine gives some."""
+    try:
+        with socket.create_server((LOOPBACK, 0)) as server:
+            socket.create_connection(server.getsockname(), ANSWER_S).close()
+            return Finding("ports", True, f"{LOOPBACK} gives free ones, e.g. {server.getsockname()[1]}")
+    except OSError as error:
+        advice = "see `ip address show lo` and the limit of open files (`ulimit -n`)"
+        return Finding(
+            "ports", False, f"none is to be had on {LOOPBACK} ({error}), by which servers are reached: {advice}"
+        )
+
+
+def _server(config: TrainConfig, url: str) -> str:
+    key = read_key(config.inference.api_key_env, "inference.api_key_env")
+    endpoint = Endpoint(url, timeout_s=ANSWER_S, patience_s=0.0, api_key=key)
+    models = asyncio.run(endpoint.get("/v1/models"))
+    if config.inference.backend == Backend.OPENAI:
+        asyncio.run(check_trainable(endpoint, BASE))
     return f"serves {', '.join(entry['id'] for entry in models['data'])}"
+
+
+def _player(config: TrainConfig, role: str, player: PlayerSection) -> str:
+    """Who plays, and of a model behind a server that it answers."""
+    if not player.url:
+        return describe_player(player)
+    reply = asyncio.run(chat_player(config, role, player).ask("Reply with one word.", 0))
+    return f"{describe_player(player)} answers {reply[:40]!r}"
 
 
 def _placement(config: TrainConfig) -> str:
