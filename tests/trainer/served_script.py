@@ -13,8 +13,8 @@ Pace = Callable[[SampleRequest], Awaitable[object]]
 
 
 class ServedScript(ScriptedSampler):
-    """`ScriptedSampler` without batches; `pace` says how long a request takes. A reply is of the version that was served
-    when it was asked for.
+    """`ScriptedSampler` without batches; `pace` says how long a request takes. A reply is of the version that was
+    served when it was asked for.
     """
 
     def __init__(

@@ -23,11 +23,10 @@ from at_grpo.config import (
     WarmStartSection,
 )
 from at_grpo.env_facts import EnvFacts, inspect_env
-from at_grpo.inference.plan import LORA_RANKS
 from at_grpo.player_rules import player_problems
 from at_grpo.pool_rules import pool_problems
 from at_grpo.rollouts.limits import Select
-from at_grpo.weight_rules import full_problems, stale_problems
+from at_grpo.weight_rules import full_problems, rank_problems, stale_problems
 from llm_envs.core.errors import UsageError, unknown_choice
 from llm_envs.core.roles import RESERVED
 from llm_envs.sandbox.registry import KINDS
@@ -175,7 +174,13 @@ def check_config(config: TrainConfig) -> EnvFacts:
     _raise(_value_problems(config, ""))
     _raise(
         *(_name_problems(config), player_problems(config), pool_problems(config), _model_problems(config)),
-        *(_inference_problems(config), _idle_problems(config), stale_problems(config), full_problems(config)),
+        *(
+            _inference_problems(config),
+            _idle_problems(config),
+            rank_problems(config),
+            stale_problems(config),
+            full_problems(config),
+        ),
     )
     facts = inspect_env(config.env)
     _raise(_role_problems(config, facts))
@@ -261,9 +266,6 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
         for name in ("gpus", "options", "python"):
             if getattr(section, name):
                 yield f"inference.{name}: has no effect on the running servers of inference.urls; remove one of them."
-    for name, policy in config.policies.items():
-        if policy.rank > LORA_RANKS[-1]:
-            yield f"policies.{name}.rank={policy.rank}: must be at most {LORA_RANKS[-1]}, the largest that vLLM serves."
 
 
 def _idle_problems(config: TrainConfig) -> Iterator[str]:

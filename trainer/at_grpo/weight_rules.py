@@ -4,7 +4,17 @@ from collections.abc import Iterator
 
 from at_grpo.choices import Backend, Weights
 from at_grpo.config import PolicySection, TrainConfig
+from at_grpo.inference.plan import LORA_RANKS
 from at_grpo.pools import Pool, pools_of
+
+
+def rank_problems(config: TrainConfig) -> Iterator[str]:
+    """What servers can load."""
+    if config.inference.backend == Backend.TRANSFORMERS:
+        return
+    for name, policy in config.policies.items():
+        if policy.rank > LORA_RANKS[-1]:
+            yield f"policies.{name}.rank={policy.rank}: must be at most {LORA_RANKS[-1]}, the largest that vLLM serves."
 
 
 def stale_problems(config: TrainConfig) -> Iterator[str]:

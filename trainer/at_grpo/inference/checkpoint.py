@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class _Seat:
         base: what the adapter lies on; the same folder for a whole model.
         dtype: of the base.
         params: as it was trained.
+        template: what its chat template was told.
     """
 
     name: str
@@ -42,6 +43,7 @@ class _Seat:
     base: str
     dtype: str
     params: SamplingParams
+    template: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
@@ -77,29 +79,26 @@ def load_players(
     seats = _seats(checkpoints)
     names = _adapter_names(seats)
     samplers: dict[str, BatchingSampler] = {}
-    encoders: dict[str, PromptEncoder] = {}
+    tokenizers: dict[str, Any] = {}
     for base, dtype in dict.fromkeys((seat.base, seat.dtype) for seat in seats.values()):
         there = [seat for seat in seats.values() if (seat.base, seat.dtype) == (base, dtype)]
         own = {seat.weights: names[seat.weights] for seat in there}
-        sampler, encoder = _load(base, dtype, own, adapters=not there[0].whole)
+        sampler, tokenizer = _load(base, dtype, own, adapters=not there[0].whole)
         samplers |= dict.fromkeys(own.values(), sampler)
-        encoders |= dict.fromkeys(own.values(), encoder)
+        tokenizers |= dict.fromkeys(own.values(), tokenizer)
     several = len(set(samplers.values())) > 1
     together = PooledSampler({name: part_of(one) for name, one in samplers.items()}) if several else None
     players = {}
     for role, seat in seats.items():
         drawn = (params or {}).get(role) or _params(seat.params, temperature, max_tokens)
         name = names[seat.weights]
-        players[role] = PolicyPlayer(together or samplers[name], encoders[name], name, drawn, seed, name=seat.name)
+        encoder = PromptEncoder(tokenizers[name], seat.template)
+        players[role] = PolicyPlayer(together or samplers[name], encoder, name, drawn, seed, name=seat.name)
     return players
 
 
-def _load(
-    base: str, dtype: str, names: Mapping[Path, str], *, adapters: bool
-) -> tuple[TransformersSampler, PromptEncoder]:
-    """A base model with adapters on it, or one that is a policy itself, as a sampler; and the encoder of its
-    tokenizer.
-    """
+def _load(base: str, dtype: str, names: Mapping[Path, str], *, adapters: bool) -> tuple[TransformersSampler, Any]:
+    """A base model with adapters on it, or one that is a policy itself, as a sampler; and its tokenizer."""
     model, tokenizer = load_base(base, dtype)
     sampler = TransformersSampler(
         _with_adapters(model, names) if adapters else model,
@@ -108,7 +107,7 @@ def _load(
         policies=names.values(),
         decode=tokenizer.decode,
     )
-    return sampler, PromptEncoder(tokenizer)
+    return sampler, tokenizer
 
 
 def _seats(checkpoints: Path | Mapping[str, Path]) -> dict[str, _Seat]:
@@ -133,9 +132,10 @@ def _seat(role: str, folder: Path) -> _Seat:
             "or another checkpoint."
         )
     section = config.roles[role]
-    needed = "config.json" if config.policies[section.policy].weights == Weights.FULL else ADAPTER
-    if not (folder / section.policy / needed).is_file():
-        raise UsageError(f"checkpoint={str(folder)!r}: holds no policy {section.policy!r} for the role {role!r}.")
+    full = config.policies[section.policy].weights == Weights.FULL
+    if not (folder / section.policy / ("config.json" if full else ADAPTER)).is_file():
+        kind = "model" if full else "adapter"
+        raise UsageError(f"checkpoint={str(folder)!r}: holds no {kind} {section.policy!r} for the role {role!r}.")
     return _trained_seat(folder, config, section)
 
 
@@ -161,7 +161,8 @@ def _trained_seat(checkpoint: Path, config: TrainConfig, role: RoleSection) -> _
     if policy.weights == Weights.FULL:
         base = str(weights)
     params = SamplingParams(temperature=role.temperature, max_tokens=role.max_tokens, stop=role.stop)
-    return _Seat(f"{checkpoint.name}/{role.policy}", weights, base, config.model.dtype, params)
+    name = f"{checkpoint.name}/{role.policy}"
+    return _Seat(name, weights, base, config.model.dtype, params, config.model.template)
 
 
 def _read_config(checkpoint: Path) -> TrainConfig:

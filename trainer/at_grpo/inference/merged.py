@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 
 def can_merge(model: object) -> bool:
-    """Whether a model has adapters, and they are nothing but products added to linear layers, which can be folded in."""
+    """Whether a model has adapters, all of them nothing but products added to linear layers, which can be folded in."""
     if not isinstance(model, PeftModel):
         return False
     configs: Any = model.peft_config.values()
