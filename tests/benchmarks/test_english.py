@@ -26,7 +26,6 @@ from tests.smollm2 import save_smollm2
 pytestmark = [pytest.mark.system, pytest.mark.needs("smollm2")]
 
 SUITE, INSTANCES = scaled(fast=("smoke_v0", 3), long=("core_v0", 10))  # the core has two entries a family
-ON_INVALID = scaled(fast="terminate", long="noop")
 LONGEST, REPLY_TOKENS = 4096, 16
 ADAPTER, FIRST = "first-v1", ("tool", "tester")
 
@@ -70,7 +69,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A part of the suite whose episodes end early: a processor takes a second for a prompt."""
     whole = load_suite(SUITE)
     entries = (
-        replace(entry, instances=INSTANCES, options={**entry.options, "on_invalid": ON_INVALID})
+        replace(entry, instances=INSTANCES, options={**entry.options, "on_invalid": "terminate"})
         for entry in whole.entries
     )
     path = tmp_path_factory.mktemp("suite") / "part.json"
