@@ -79,7 +79,8 @@ async def _serve(server: "OpenEnvServer", env_id: str, host: str, port: int) -> 
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminated.set)
     runner, port = await start(server.application(), host, port)
     try:
-        print(f"{env_id} at http://{host}:{port} until Ctrl-C", flush=True)
+        shown = f"[{host}]" if ":" in host else host
+        print(f"{env_id} at http://{shown}:{port} until Ctrl-C", flush=True)
         await terminated.wait()
     finally:
         await runner.cleanup()

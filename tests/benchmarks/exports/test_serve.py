@@ -6,6 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +66,14 @@ def post(url: str, token: str, body: Any) -> dict[str, Any]:
         return dict(json.load(answer))
 
 
+def status_of(url: str, token: str, body: Any) -> int:
+    try:
+        post(url, token, body)
+    except urllib.error.HTTPError as error:
+        return error.code
+    return 200
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_it_says_where_it_serves_and_ends_at_once_when_asked(number: int, status: int) -> None:
     with serving() as running:
@@ -82,6 +92,33 @@ def test_a_token_is_made_and_printed_where_none_is_given() -> None:
         token = line_of(running).split()[-1]
         assert len(token) > 30
         assert post(url_of(running) + "/reset", token, {})["observation"]["agent"] == "solver_0"
+
+
+def test_every_option_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """UC-178."""
+    monkeypatch.setenv("MINE", "another-token")
+    words = [
+        "--host",
+        "127.0.0.2",
+        "--token-env",
+        "MINE",
+        "--max-sessions",
+        "1",
+        "--idle",
+        "1.5",
+        "--set",
+        "on_invalid=terminate",
+    ]
+    with serving(*words) as running:
+        url = url_of(running)
+        assert url.startswith("http://127.0.0.2:")
+        assert [status_of(url + "/reset", token, {}) for token in (TOKEN, "another-toke")] == [401, 401]
+        first = post(url + "/reset", "another-token", {"index": 0})["metadata"]["session_id"]
+        assert status_of(url + "/reset", "another-token", {}) == 503
+        step = {"session_id": first, "action": {"text": "nothing"}}
+        assert post(url + "/step", "another-token", step)["done"] is True, "an invalid reply ends it"
+        while status_of(url + "/reset", "another-token", {}) == 503:
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
