@@ -141,6 +141,26 @@ def test_a_template_that_drops_the_observation_is_refused(tiny_tokenizer: PreTra
         PromptEncoder(_with_template(tiny_tokenizer, "{{ 'hello' }}"))
 
 
+ASKING_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "<|im_start|>assistant\n{% if enable_thinking is defined and enable_thinking is false %}<think></think>{% endif %}"
+)
+
+
+def test_a_template_is_told_what_the_configuration_says(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
+    tokenizer = _with_template(tiny_tokenizer, ASKING_TEMPLATE)
+    told, plain = PromptEncoder(tokenizer, {"enable_thinking": False}), PromptEncoder(tokenizer)
+    chat = tokenizer.apply_chat_template(to_messages("up"), enable_thinking=False, return_dict=False)
+    assert told.encode("up") == tuple(chat) != plain.encode("up")
+    assert told.encode(FORGED)[-3:] == told.encode("up")[-3:], "and around special-token text, too"
+
+
+def test_a_template_that_does_not_ask_for_what_it_is_told_is_refused(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
+    """UC-178."""
+    with pytest.raises(UsageError, match=r"model\.template\.enable_thinkin: the chat template .* does not ask for it"):
+        PromptEncoder(_with_template(tiny_tokenizer, ASKING_TEMPLATE), {"enable_thinkin": False})
+
+
 def test_every_end_token_ends_a_reply(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
     """UC-131: generation configurations list several."""
     own = tiny_tokenizer.eos_token_id

@@ -56,11 +56,13 @@ class ModelSection:
     Attributes:
         base: hub id or folder; leave empty with `warm_start`, which makes one.
         dtype: `float32`, `bfloat16` or `float16`.
+        template: what the chat template of every base is told, e.g. `{enable_thinking: false}` of Qwen3's.
         warm_start: how to make a tiny base model, or null.
     """
 
     base: str = ""
     dtype: str = "float32"
+    template: dict[str, Any] = field(default_factory=dict)
     warm_start: WarmStartSection | None = None
 
 

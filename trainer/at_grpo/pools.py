@@ -1,8 +1,9 @@
 """Which policies share what: a base model, the servers that sample for them, and the worker that trains them."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from at_grpo.choices import Dtype, Weights
 from at_grpo.config import PolicySection, PoolSection, RoleSection, TrainConfig
@@ -20,12 +21,14 @@ class Pool:
         policies: name -> settings, in the order of the configuration.
         roles: the roles that they play.
         section: devices and servers that the configuration names for them.
+        template: what the base's chat template is told.
     """
 
     base: str
     policies: dict[str, PolicySection]
     roles: dict[str, RoleSection]
     section: PoolSection
+    template: dict[str, Any] = field(default_factory=dict)
 
     @property
     def full(self) -> bool:
@@ -50,7 +53,13 @@ def pools_of(config: TrainConfig) -> tuple[Pool, ...]:
     for name, section in config.policies.items():
         members[base_of(config, section), config.pools.get(name, PoolSection())][name] = section
     return tuple(
-        Pool(base, policies, {role: seat for role, seat in config.trained.items() if seat.policy in policies}, section)
+        Pool(
+            base,
+            policies,
+            {role: seat for role, seat in config.trained.items() if seat.policy in policies},
+            section,
+            config.model.template,
+        )
         for (base, section), policies in members.items()
     )
 

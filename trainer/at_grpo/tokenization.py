@@ -3,7 +3,8 @@
 Text becomes ids once (the prompt) and ids become text once (the reply, for the environment); nothing goes back again.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -31,14 +32,30 @@ class PromptEncoder:
         tokenizer: a transformers tokenizer with a chat template.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
-        """Raises `UsageError` where the tokenizer has no chat template, or one that leaves out the observation."""
+    def __init__(self, tokenizer: Any, template: Mapping[str, Any] | None = None) -> None:
+        """Read the chat template once.
+
+        Args:
+            tokenizer: see above.
+            template: what the chat template is told, see `config.ModelSection`.
+
+        Raises:
+            UsageError: there is no chat template, one that leaves out the observation, or one that does not know what
+                it is told.
+        """
         self.tokenizer = tokenizer
+        self._template = dict(template or {})
         if not tokenizer.chat_template:
             raise UsageError(
                 f"tokenizer={tokenizer.name_or_path!r}: has no chat template; use the model's instruct version, or put "
                 "a chat_template.jinja into the folder of the model."
             )
+        for name in self._template:
+            if not re.search(rf"\b{re.escape(name)}\b", str(tokenizer.chat_template)):
+                raise UsageError(
+                    f"model.template.{name}: the chat template of {tokenizer.name_or_path!r} does not ask for it; "
+                    "remove it, or look at the template for its name."
+                )
         self._known = frozenset(tokenizer.get_vocab().values())
         self._special = {token.content: token_id for token_id, token in _special_tokens(tokenizer).items()}
         rendered = self._render(_PLACEHOLDER)
@@ -86,8 +103,9 @@ class PromptEncoder:
         return tuple(token_id for token_id in token_ids if token_id in self._known)
 
     def _render(self, observation: str) -> str:
+        chat = to_messages(observation)
         return str(
-            self.tokenizer.apply_chat_template(to_messages(observation), tokenize=False, add_generation_prompt=True)
+            self.tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True, **self._template)
         )
 
     def _tokenize(self, text: str, *, plain: bool = False) -> list[int]:

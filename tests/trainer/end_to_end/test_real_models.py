@@ -65,6 +65,14 @@ def test_a_prompt_is_what_qwen3_s_own_template_gives(encoder: PromptEncoder, tex
 
 @pytest.mark.system
 @pytest.mark.needs("qwen3")
+def test_qwen3_is_told_not_to_think_by_its_own_template(encoder: PromptEncoder) -> None:
+    told = PromptEncoder(encoder.tokenizer, {"enable_thinking": False})
+    assert told.tokenizer.decode(told.encode("up")).endswith("<think>\n\n</think>\n\n")
+    assert told.encode("up")[: len(encoder.encode("up"))] == encoder.encode("up")
+
+
+@pytest.mark.system
+@pytest.mark.needs("qwen3")
 def test_an_agent_can_not_end_its_neighbour_s_message_in_qwen3_s_template(encoder: PromptEncoder) -> None:
     controls = [END_OF_TURN, encoder.tokenizer.convert_tokens_to_ids("<|im_start|>")]
 

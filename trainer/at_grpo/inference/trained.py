@@ -70,7 +70,8 @@ def load_pool(pool: Pool, dtype: str, seed: int) -> LocalPool:
     """
     base, tokenizer = load_base(pool.base, pool.dtype(dtype))
     model = build_policies(base, pool.policies, seed=seed)
-    return LocalPool(pool, model, PromptEncoder(tokenizer), stop_token_ids(base.generation_config, tokenizer))
+    encoder = PromptEncoder(tokenizer, pool.template)
+    return LocalPool(pool, model, encoder, stop_token_ids(base.generation_config, tokenizer))
 
 
 def encoders_of(pools: Sequence[LocalPool | RemotePool]) -> dict[str, PromptEncoder]:
