@@ -2,15 +2,18 @@
 
 import asyncio
 import gc
+import socket
 import threading
 import time
 import warnings
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
+from at_grpo.inference import endpoint as endpoint_module
 from at_grpo.inference.base import SamplerError
 from at_grpo.inference.endpoint import Endpoint, EndpointError, SilentError
 from tests.trainer.inference.http_server import Handler, serving
@@ -96,6 +99,24 @@ def test_a_server_that_accepts_and_never_answers_is_given_up_with_its_name() -> 
 
     with serving(silent) as url, pytest.raises(SamplerError, match=rf"{url}/x: no answer within 0\.3 s"):
         asyncio.run(Endpoint(url, timeout_s=0.3, patience_s=60).post("/x", {}))
+
+
+def test_a_server_that_does_not_even_accept_is_tried_again_like_one_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """UC-146: as one may be that is being restarted; nothing was sent, so nothing was left unanswered."""
+    monkeypatch.setattr(endpoint_module, "CONNECT_S", 0.2)
+    with socket.socket() as full, ExitStack() as others:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):  # more than wait to be accepted
+            other = others.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        url = f"http://127.0.0.1:{full.getsockname()[1]}"
+        with pytest.raises(SamplerError, match=r"tried for 0\.5 s \(inference\.patience_s\)") as caught:
+            asyncio.run(Endpoint(url, patience_s=0.5).post("/x", {}))
+        assert not isinstance(caught.value, SilentError)
 
 
 def test_requests_that_queue_do_not_time_out() -> None:

@@ -157,6 +157,8 @@ class Endpoint:
             sent = time.monotonic()
             try:
                 answer = await self._send(client, method, path, data)
+            except aiohttp.ConnectionTimeoutError as error:  # a TimeoutError, too, but nothing was sent
+                answer = _lost(error)
             except TimeoutError as error:
                 if gated and self._told_of_silence(sent):
                     continue
@@ -165,7 +167,7 @@ class Endpoint:
                     "server accepts and does not answer. Look at its log, or restart it."
                 ) from error
             except _RETRIED as error:
-                answer = _Answer(0, f"{type(error).__name__}: {error}".encode())
+                answer = _lost(error)
             if answer.is_final:
                 return answer
             wait = max(pause, answer.wait_s)
@@ -241,6 +243,10 @@ class _Session:
             yield
         finally:
             await self.client.close()
+
+
+def _lost(error: Exception) -> _Answer:
+    return _Answer(0, f"{type(error).__name__}: {error}".encode())
 
 
 def _decoded(body: bytes) -> Any:
