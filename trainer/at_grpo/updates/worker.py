@@ -8,6 +8,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from tqdm import tqdm
 from transformers import PrinterCallback
 from transformers.utils.logging import disable_progress_bar
 
@@ -49,6 +50,7 @@ class UpdateWorker:
             UsageError: the base model can't be loaded.
         """
         disable_progress_bar()
+        tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which a killed process leaves behind
         self._connection, self._plan = connection, plan
         self._inbox: SimpleQueue[Any] = SimpleQueue()
         threading.Thread(target=self._read, name="orders of the driver", daemon=True).start()
