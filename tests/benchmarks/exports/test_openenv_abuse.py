@@ -254,7 +254,12 @@ def test_a_sandbox_that_is_down_is_told_and_the_same_step_works_when_it_is_up() 
 
 
 class Broken(corridor.CorridorTask):
-    """Fails when it is played, and says what it should not."""
+    """Fails when it is played, or its fifth instance is made, and says what it should not."""
+
+    def instance(self, split: Any, index: int) -> corridor.State:
+        if index == 5:
+            raise RuntimeError("the gold answer is 60221407607182")
+        return super().instance(split, index)
 
     def apply(self, state: Any, role: str, action: str, results: Any) -> Any:
         raise RuntimeError("the gold answer is 60221407607182")
@@ -264,6 +269,9 @@ def test_a_defect_is_told_without_its_details_which_are_in_the_log(caplog: pytes
     from llm_envs.core.env import TextAECEnv
 
     async def scenario(client: Client) -> list[str]:
+        for _ in range(3):
+            status, answer = await client.ask("POST", "/reset", body={"index": 5})
+            assert (status, in_words(answer)) == (500, True), "and no session is left"
         session_id = (await client.reset(index=0))["metadata"]["session_id"]
         status, answer = await client.step("measure", session_id=session_id)
         assert (status, in_words(answer)) == (500, True)
@@ -273,10 +281,12 @@ def test_a_defect_is_told_without_its_details_which_are_in_the_log(caplog: pytes
         return client.answers
 
     with caplog.at_level(logging.ERROR):
-        answers = with_client(scenario, lambda: TextAECEnv(Broken(), name="broken_v0", sandbox=corridor.SANDBOX))
+        answers = with_client(
+            scenario, lambda: TextAECEnv(Broken(), name="broken_v0", sandbox=corridor.SANDBOX), max_sessions=2
+        )
     assert not any("6022" in answer for answer in answers)
     failures = [record for record in caplog.records if record.exc_info is not None]
-    assert ["60221407607182" in str(record.exc_info) for record in failures] == [True, True]
+    assert ["60221407607182" in str(record.exc_info) for record in failures] == [True] * 5
 
 
 def test_an_environment_that_cannot_be_made_is_told_over_both() -> None:

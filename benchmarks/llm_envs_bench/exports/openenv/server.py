@@ -79,11 +79,11 @@ class OpenEnvServer:
         if asked.session_id is not None:
             return web.json_response(await _reset(self._sessions.find(asked.session_id), asked, caller))
         session = await self._sessions.open()
-        try:
-            return web.json_response(await _reset(session, asked, caller))
-        except Refusal:
-            self._sessions.end(session)  # nobody was told of it
-            raise
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._sessions.end, session)  # one that nobody was told of would stay until it is idle
+            answer = await _reset(session, asked, caller)
+            undo.pop_all()
+        return web.json_response(answer)
 
     async def _step(self, request: web.Request) -> web.StreamResponse:
         caller = self._caller(request)
@@ -238,7 +238,8 @@ async def _in_words(request: web.Request, handler: Handler) -> web.StreamRespons
     except web.HTTPRequestEntityTooLarge:
         return _error(413, Code.VALIDATION_ERROR, f"the message has more than {LONGEST_MESSAGE:,} bytes.")
     except web.HTTPException as error:
-        return _error(error.status, Code.NOT_FOUND, f"{request.method} {request.path}: {error.reason}.")
+        code = Code.NOT_FOUND if error.status == 404 else Code.VALIDATION_ERROR
+        return _error(error.status, code, f"{request.method} {request.path}: {error.reason}.")
     except Exception:
         _logger.exception("%s %s could not be answered", request.method, request.path)
         return _error(500, Code.EXECUTION_ERROR, _INTERNAL)
