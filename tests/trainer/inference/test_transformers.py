@@ -215,6 +215,13 @@ def test_a_reply_ends_with_the_first_of_any_end_token(model: PeftModel, encoder:
     assert {first, second} <= endings
 
 
+def test_replies_are_the_same_where_the_padding_id_ends_a_reply_too(model: PeftModel, encoder: PromptEncoder) -> None:
+    """UC-131: pad == eos, with prompts of different lengths in one batch."""
+    requests = [asked(encoder, prompt, n=2) for prompt in ("tool at 1 1", "tool at 1 2 goal 3 4 blocked 0 1 0 0")]
+    alike, apart = (TransformersSampler(model, stop_token_ids={5, 9}, pad_id=pad_id) for pad_id in (5, 0))
+    assert alike.generate(requests) == apart.generate(requests)
+
+
 def test_a_reply_at_its_limit_is_whole_and_called_cut(model: PeftModel, encoder: PromptEncoder) -> None:
     """UC-136, UC-130: a prompt and a reply that fill the model's context to the last position."""
     sampler = TransformersSampler(model, stop_token_ids=NEVER, pad_id=0)
