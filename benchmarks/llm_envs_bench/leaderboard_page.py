@@ -16,7 +16,8 @@ episodes solved. The score of a suite is the average of its entries. Intervals a
 
 `random` makes legal moves without looking, `greedy` does what looks best at once. `oracle` knows a solution and is the
 ceiling; its optimality gap is that of the solutions that rooms are made with. `demo_v0` shows what training is worth:
-the demo's team before and after, and with one role trained only. A shared adapter and a single agent stand beside it in
+the demo's team before and after, and with one role trained only. The planner's training solves instances; the tool's
+shows in its return and in the quality of its programs. A shared adapter and a single agent stand beside it in
 [demo-compare.md](../benchmarks/llm_envs_bench/results/demo-compare.md).
 
 ```bash
@@ -31,8 +32,8 @@ This page is generated from `benchmarks/llm_envs_bench/results` by `python -m ll
 # What must be done before the agents of a suite's results exist.
 TRAINING = {
     "demo_v0": (
-        "# Minutes on two cores. Another machine, or other versions, give other weights and numbers near these.",
-        "llm-envs demo --config tiny_cpu --seed 0 --out runs/demo",
+        "# Minutes on a core or two. Other machines, versions or threads give other weights and numbers near these.",
+        "OMP_NUM_THREADS=1 llm-envs demo --config tiny_cpu --seed 0 --out runs/demo",
     )
 }
 
