@@ -25,12 +25,16 @@ from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.publishing import InProcess
 from at_grpo.inference.scripted import Script
 from at_grpo.policies import build_policies
+from at_grpo.pools import pools_of
 from at_grpo.rollouts.engine import RolloutEngine
 from at_grpo.rollouts.experience import Experience, OnStep
 from at_grpo.rollouts.limits import Select
 from at_grpo.rollouts.tree import Recipe
 from at_grpo.samples import Iteration
 from at_grpo.tiny import build_model
+from at_grpo.updates.messages import WorkerPlan
+from at_grpo.updates.workers import UpdateWorkers
+from llm_envs.players import Player
 from tests.trainer.rollouts.test_tree import encoder
 from tests.trainer.served_script import Pace, ServedScript
 from tests.trainer.tiny_trainer import KeepGradients, plant
@@ -53,7 +57,12 @@ def toy_config(folder: Path, *, backend: str = "vllm", steps: int = 1, **rollout
 
 
 def make_experience(
-    config: TrainConfig, script: Script, *, pace: Pace | None = None, on_step: OnStep | None = None
+    config: TrainConfig,
+    script: Script,
+    *,
+    pace: Pace | None = None,
+    on_step: OnStep | None = None,
+    players: Mapping[str, Player] | None = None,
 ) -> tuple[Experience, ServedScript]:
     """The experience of a run, and the sampler, which keeps what it was asked."""
     versions = dict.fromkeys(ROLES, 0)
@@ -78,7 +87,7 @@ def make_experience(
         max_lost_share=0.5,
         max_in_flight=config.rollout.max_in_flight,
     )
-    return Experience(config, engine, {}, InProcess(versions), on_step), sampler
+    return Experience(config, engine, players or {}, InProcess(versions), on_step), sampler
 
 
 def toy_model(config: TrainConfig) -> PeftModel:
@@ -99,7 +108,12 @@ def make_run(
     keep = KeepGradients()
     extra: Mapping[str, Any] = {"collect": collect}
     if experience is not None:
-        extra = {"collect": experience.collect, "commit": functools.partial(train._commit, config, experience)}
+        plan = WorkerPlan(config, pools_of(config)[0], 0, 1, None, Path("no other rank"), None)
+        workers = UpdateWorkers(config, [plan])
+        extra = {
+            "collect": experience.collect,
+            "commit": functools.partial(train._commit, config, experience, workers),
+        }
     trainer = trainer_class(
         toy_model(config),
         args=grpo_config(config),

@@ -71,6 +71,35 @@ def test_work_that_failed_or_ended_can_be_closed_and_is_no_forgotten_exception(
     assert caplog.messages == []
 
 
+def test_further_work_runs_on_the_same_loop_or_on_one_of_its_own_when_that_has_ended() -> None:
+    """Its failure is the caller's; a loop that ends meanwhile takes nothing with it."""
+    end = threading.Event()
+
+    async def main() -> None:
+        while not end.is_set():
+            await asyncio.sleep(0.001)
+
+    async def where() -> str:
+        return threading.current_thread().name
+
+    async def until_the_end() -> str:
+        if threading.current_thread() is not threading.main_thread():
+            end.set()
+            await asyncio.sleep(3600)
+        return await where()
+
+    background = Background(main, "beside")
+    assert background.run(where) == "beside"
+    with pytest.raises(ValueError, match="no"):
+        background.run(lambda: after(1, ValueError("no")))
+    with pytest.raises(TimeoutError, match="late"):
+        background.run(lambda: after(1, TimeoutError("late")))
+    here = threading.current_thread().name
+    assert background.run(until_the_end) == here
+    assert background.run(where) == here
+    background.close()
+
+
 def test_a_step_that_blocks_for_ever_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrency, "CLOSE_S", 0.05)
     go_on, begun = threading.Event(), threading.Event()

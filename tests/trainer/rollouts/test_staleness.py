@@ -3,6 +3,7 @@
 import asyncio
 import random
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from tests.trainer.rollouts.test_streaming import Watched, rollout_threads
 from tests.trainer.tiny_trainer import relative_error
 
 STEPS = 4
-KILLS = scaled(fast=3, long=60)
+KILLS = scaled(fast=1, system=6, long=60)
 
 
 class Patient(Watched):
@@ -69,7 +70,7 @@ class Ahead:
         return [step - row.version for batch, step in pairs for row in batch.samples]
 
 
-@pytest.mark.parametrize("staleness", [1, 2])
+@pytest.mark.parametrize("staleness", scaled(fast=[2], long=[1, 2, 3]))
 def test_iterations_begin_while_earlier_ones_are_trained_on_and_no_sample_is_too_old(
     staleness: int, tmp_path: Path
 ) -> None:
@@ -123,6 +124,30 @@ def test_a_killed_run_takes_over_what_weights_that_it_has_sampled_and_nothing_el
 
 def newest(played: Any) -> int:
     return max(row.version for row in rows_of([played]))
+
+
+def test_evaluations_share_the_event_loop_of_rollouts_that_are_going_on(tmp_path: Path) -> None:
+    """What samples for both serves one loop at a time."""
+    loops: dict[str, set[int]] = {"train": set(), "eval": set()}
+
+    async def note(request: SampleRequest) -> None:
+        loops["train"].add(id(asyncio.get_running_loop()))
+        await asyncio.sleep(0.001)
+
+    class Says:
+        name = "says"
+
+        async def act(self, env: Any, agent: str, observation: str) -> str:
+            loops["eval"].add(id(asyncio.get_running_loop()))
+            return "1"
+
+    config = toy_config(tmp_path, steps=2, instances=2, staleness=1)
+    config = replace(config, run=replace(config.run, eval_instances=2))
+    experience, _ = make_experience(config, chance, pace=note, players={"tool": Says(), "planner": Says()})
+    with experience:
+        experience.collect(0)
+        assert 0 <= experience.assess(0)["success"] <= 1
+    assert len(loops["train"] | loops["eval"]) == 1
 
 
 def test_a_failure_in_an_iteration_that_is_played_ahead_ends_the_run_when_it_is_due(tmp_path: Path) -> None:

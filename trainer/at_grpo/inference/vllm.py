@@ -4,6 +4,7 @@ A version is served under a name of its own, `<policy>-v<version>-<run>`, and ev
 server does not know is an error there, never an answer of the base model.
 """
 
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ import msgspec
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.plan import served_name
+
+_COUNTING = threading.Lock()  # probes ask from one thread while rollouts do from another
 
 
 class VLLMSampler:
@@ -73,13 +76,15 @@ class VLLMSampler:
     @contextmanager
     def _routed(self, request: SampleRequest) -> Iterator[Endpoint]:
         """The endpoint with the fewest outstanding tokens, which counts the request's while it is out."""
-        endpoint = min(self._endpoints, key=lambda one: one.outstanding)
         tokens = len(request.prompt_ids) + request.n * request.params.max_tokens
-        endpoint.outstanding += tokens
+        with _COUNTING:
+            endpoint = min(self._endpoints, key=lambda one: one.outstanding)
+            endpoint.outstanding += tokens
         try:
             yield endpoint
         finally:
-            endpoint.outstanding -= tokens
+            with _COUNTING:
+                endpoint.outstanding -= tokens
 
     def _body(self, name: str, request: SampleRequest) -> dict[str, Any]:
         params = request.params

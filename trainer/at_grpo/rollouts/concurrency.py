@@ -1,6 +1,7 @@
 """Work that runs at once and ends together: as tasks of one event loop, or as an event loop beside the caller."""
 
 import asyncio
+import concurrent.futures
 import gc
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+ALIVE_S = 1.0  # between two looks at whether a loop still runs
 CLOSE_S = 60.0  # how long a cancelled loop may take: steps that run in threads can't be cancelled, only waited for
 
 
@@ -71,6 +73,26 @@ class Background:
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(function, *arguments)
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of another coroutine on the same event loop, for what can't serve two loops at once; where the
+        loop has ended by itself, on one of its own.
+        """
+        future = self._submit(work())
+        while future is not None and self._thread.is_alive() and not future.done():
+            concurrent.futures.wait([future], ALIVE_S)
+        if future is None or not future.done() or future.cancelled():
+            return asyncio.run(work())
+        return future.result()
+
+    def _submit(self, coroutine: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T] | None":
+        try:
+            if self._loop is not None:
+                return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:  # the loop has ended by itself
+            pass
+        coroutine.close()
+        return None
 
     def close(self) -> None:
         """Cancel what still runs, and wait until nothing does.

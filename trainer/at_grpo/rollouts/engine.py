@@ -145,9 +145,10 @@ class RolloutEngine:
 
     def evaluate(self, split: str, indices: Sequence[int], players: dict[str, Player]) -> list[Episode]:
         """Plays each instance once, without branches, all at once."""
-        return asyncio.run(self._evaluate(split, indices, players))
+        return asyncio.run(self.aevaluate(split, indices, players))
 
-    async def _evaluate(self, split: str, indices: Sequence[int], players: dict[str, Player]) -> list[Episode]:
+    async def aevaluate(self, split: str, indices: Sequence[int], players: dict[str, Player]) -> list[Episode]:
+        """See `evaluate`."""
         runs = SharedRuns(self._sandbox)
 
         async def one(index: int) -> Episode:

@@ -1,6 +1,7 @@
 """The trainer's source of experience: rollouts of one iteration, scored, stored and measured."""
 
 import asyncio
+import functools
 import json
 import time
 from collections import Counter
@@ -132,7 +133,11 @@ class Experience:
         """
         config = self._config
         self._publish(step)
-        episodes = self._engine.evaluate(config.env.eval_split, range(config.run.eval_instances), self._players)
+        play = functools.partial(
+            self._engine.aevaluate, config.env.eval_split, range(config.run.eval_instances), self._players
+        )
+        # Players and samplers serve one event loop at a time, and rollouts of the next iterations may be going on.
+        episodes = asyncio.run(play()) if self._thread is None else self._thread.run(play)
         return {"success": sum(episode.success for episode in episodes) / len(episodes), **_mean_returns(episodes)}
 
     def _publish(self, version: int) -> dict[str, float]:
