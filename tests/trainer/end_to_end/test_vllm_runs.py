@@ -32,7 +32,7 @@ from at_grpo.loading import dump_config
 from at_grpo.warm_start import build_base
 from tests.architecture.paths import ROOT
 from tests.scale import scaled
-from tests.trainer.end_to_end import look, process, vllm_runs
+from tests.trainer.end_to_end import behaviour, look, process, vllm_runs
 from tests.trainer.end_to_end.inside import NAMES
 from tests.trainer.end_to_end.settings import ROLES, small
 from tests.trainer.end_to_end.test_control import before_and_after, demo
@@ -191,6 +191,26 @@ def test_a_fault_while_adapters_are_published_ends_the_run_with_its_place_and_th
     assert "Traceback" not in said(tmp_path / "run")
     assert vllm_runs.steps_done(tmp_path / "run") == 2
     assert isinstance(server.adapters, set), "the server goes on"
+
+
+def test_a_server_that_samples_ahead_serves_the_weights_that_each_row_says(
+    server: Shared, base: Path, tmp_path: Path
+) -> None:
+    """With bounded staleness the version before stays loaded while its requests are on their way. UC-152."""
+    folder = tmp_path / "run"
+    config = served(folder, base, server.url, steps=STEPS)
+    config = replace(
+        config,
+        rollout=replace(config.rollout, staleness=1, instances=4, max_in_flight=1),
+        run=replace(config.run, keep_checkpoints=STEPS + 1),
+    )
+    assert process.wait(process.start("watched", config, None)) == 0, said(folder)[-3000:]
+    behaviour.check(base, folder, STEPS, 1, GAP)
+    lines = look.training(folder)
+    assert all(line[f"probe/{role}/gap"] < GAP for line in lines for role in ROLES)
+    assert sum(line["version_lag"] for line in lines) > 0
+    assert max(line[f"{role}/sampler_gap_max"] for line in lines for role in ROLES) > 10 * GAP, "older weights' rows"
+    assert server.adapters == set()
 
 
 # ---- every level of specialisation
