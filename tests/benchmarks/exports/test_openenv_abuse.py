@@ -275,6 +275,9 @@ def test_a_defect_is_told_without_its_details_which_are_in_the_log(caplog: pytes
         session_id = (await client.reset(index=0))["metadata"]["session_id"]
         status, answer = await client.step("measure", session_id=session_id)
         assert (status, in_words(answer)) == (500, True)
+        status, answer = await client.step("measure", session_id=session_id)
+        assert (status, answer["code"]) == (409, "NO_EPISODE"), "the environment may have stopped half-way"
+        await client.reset(session_id=session_id, index=0)
         async with client.connected() as say:
             await say("reset", {"index": 0})
             assert (await say("step", {"text": "measure"}))["data"]["code"] == "EXECUTION_ERROR"

@@ -57,7 +57,7 @@ class Session:
     Attributes:
         tokens: agent -> token; the same in all episodes of the session.
         position: None before the first reset.
-        used: when somebody last asked for something, by `time.monotonic`.
+        used: when somebody last asked for something or was answered, by `time.monotonic`.
     """
 
     def __init__(self, env: Env) -> None:
@@ -131,7 +131,15 @@ class Session:
         if self.busy:
             raise Refusal(Code.BUSY, "another reset or step of this session is under way; wait for its answer.")
         async with self._lock:
-            yield
+            try:
+                yield
+            except Refusal:
+                raise
+            except BaseException:
+                self.position = None  # a defect, or the server ends: the environment may have stopped half-way
+                raise
+            finally:
+                self.used = time.monotonic()
 
     def _running(self) -> Position:
         if self.position is None:
