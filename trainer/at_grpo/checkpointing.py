@@ -39,6 +39,7 @@ MAY_DIFFER = frozenset(
     {
         "inference.api_key_env",
         "inference.gpus",
+        "inference.hang_s",
         "inference.max_in_flight",
         "inference.options",
         "inference.patience_s",
