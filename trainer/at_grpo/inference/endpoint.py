@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 import msgspec
-from yarl import URL
 
 from at_grpo.inference.base import SamplerError
 
@@ -88,7 +87,6 @@ class Endpoint:
         self.answered = time.monotonic()
         self.on_silence: Callable[[], None] | None = None
         self._root = "http://localhost" if url.startswith(UNIX) else url.rstrip("/")
-        self._addresses: dict[str, URL] = {}  # parsed once
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_S)
         self._patience_s = patience_s
         self._max_in_flight = max_in_flight
@@ -194,10 +192,7 @@ class Endpoint:
         return waited
 
     async def _send(self, client: aiohttp.ClientSession, method: str, path: str, data: bytes | None) -> _Answer:
-        address = self._addresses.get(path)
-        if address is None:
-            address = self._addresses[path] = URL(f"{self._root}{path}")
-        async with client.request(method, address, data=data, headers=self._headers) as response:
+        async with client.request(method, f"{self._root}{path}", data=data, headers=self._headers) as response:
             body = await response.read()
             self.answered = time.monotonic()
             return _Answer(response.status, body, _seconds(response.headers.get("Retry-After", "")))
