@@ -133,11 +133,11 @@ class Experience:
         """
         config = self._config
         self._publish(step)
-        play = functools.partial(
-            self._engine.aevaluate, config.env.eval_split, range(config.run.eval_instances), self._players
-        )
-        # Players and samplers serve one event loop at a time, and rollouts of the next iterations may be going on.
-        episodes = asyncio.run(play()) if self._thread is None else self._thread.run(play)
+        what = (config.env.eval_split, range(config.run.eval_instances), self._players)
+        if self._thread is None:
+            episodes = self._engine.evaluate(*what)
+        else:  # rollouts may be going on there, and players and samplers serve one event loop at a time
+            episodes = self._thread.run(functools.partial(self._engine.aevaluate, *what))
         return {"success": sum(episode.success for episode in episodes) / len(episodes), **_mean_returns(episodes)}
 
     def _publish(self, version: int) -> dict[str, float]:
