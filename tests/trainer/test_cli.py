@@ -99,6 +99,21 @@ def test_a_bundled_configuration_is_named_without_its_folder(calls: list[Call], 
     assert calls[0][0].model.base == "Qwen/Qwen3-1.7B"
 
 
+def test_another_machine_is_planned_for_and_never_trained_on(
+    config_file: str, calls: list[Call], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--gpus` and `--memory` say what the machine of a dry run has. UC-178: elsewhere they would be ignored."""
+    plan = ["train", "--config", "tiny_cpu", "inference.backend=vllm", "--dry-run", "--gpus", "2"]
+    assert main([*plan, "--memory", "80"]) == 0
+    page = capsys.readouterr().out
+    assert "Planned for a machine with 2 GPU(s)." in page
+    assert "server 0: CUDA_VISIBLE_DEVICES=1 " in page
+    assert "GPU 0: the plan needs about" in refused(capsys, *plan, "--memory", "0.001")
+    for option in ("--gpus", "--memory"):
+        assert "no effect without --dry-run" in refused(capsys, "train", "--config", config_file, option, "2")
+    assert calls == []
+
+
 def test_a_wrong_configuration_is_a_line_a_problem_and_status_2(
     config_file: str, calls: list[Call], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from at_grpo.rollouts.concurrency import together
+from at_grpo.rollouts.frozen import frozen_turn
 from at_grpo.rollouts.limits import StopReason
-from at_grpo.rollouts.tree import Recipe, Tree, branch, frozen_turn, live_agent, prompt_of
+from at_grpo.rollouts.tree import Recipe, Tree, branch, live_agent, prompt_of
 from at_grpo.samples import Group, GroupKey, Sample
 from llm_envs import fork
 from llm_envs.core.roles import role_of
@@ -49,7 +50,7 @@ async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling
     with recipe.sampler.episode():
         while (agent := live_agent(env, line.tree)) is not None:
             if role_of(agent) in recipe.frozen:
-                if (env := await frozen_turn(env, agent, recipe, line.tree)) is None:
+                if (env := await frozen_turn(env, agent, recipe.frozen, line.tree)) is None:
                     break
                 line.returns.update(env.rewards)
                 continue

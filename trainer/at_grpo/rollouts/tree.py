@@ -4,7 +4,6 @@ At each turn the acting agent answers one prompt K times, each answer acts on it
 rewards of that very step form a group, and the episode goes on from one fork. `trajectories` compares whole episodes.
 """
 
-import inspect
 import logging
 import random
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import Any
 
 from at_grpo.inference.base import Completion, FinishReason, Sampler, SampleRequest, SamplingParams
 from at_grpo.rollouts.concurrency import together
+from at_grpo.rollouts.frozen import frozen_turn
 from at_grpo.rollouts.limits import Select, StopReason, choose
 from at_grpo.samples import Group, GroupKey, Sample
 from at_grpo.seeds import derive_seed
@@ -77,7 +77,7 @@ async def grow_tree(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
     with recipe.sampler.episode():
         while (agent := live_agent(env, tree)) is not None:
             if role_of(agent) in recipe.frozen:
-                if (env := await frozen_turn(env, agent, recipe, tree)) is None:
+                if (env := await frozen_turn(env, agent, recipe.frozen, tree)) is None:
                     break
                 continue
             key = GroupKey(step, instance, node, agent, tree.taken[agent])
@@ -97,23 +97,6 @@ async def grow_tree(env: Any, recipe: Recipe, step: int, instance: int) -> Tree:
             tree.follow(env, agent, observation, chosen.sample.text)
             node = f"{node}.{chosen.sample.sibling}"
     return tree
-
-
-async def frozen_turn(env: Any, agent: str, recipe: Recipe, tree: Tree) -> Any:
-    """The one reply of a role that is not trained: no branches, no sample, no group. Returns the fork that it acted on;
-    None, with the reason set, where infrastructure took it.
-    """
-    observation, after = str(env.observe(agent)), fork(env)
-    reply = recipe.frozen[role_of(agent)].act(after, agent, observation)
-    text = await reply if inspect.isawaitable(reply) else reply
-    try:
-        await astep(after, text)
-    except SandboxError as error:
-        logger.warning("the turn of %s is lost: %s", agent, error)
-        tree.stop = StopReason.LOST
-        return None
-    tree.follow(after, agent, observation, text)
-    return after
 
 
 def live_agent(env: Any, tree: Tree) -> str | None:
