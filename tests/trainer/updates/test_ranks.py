@@ -94,3 +94,18 @@ def test_saving_after_every_step_lets_no_rank_wait(together: dict[str, list[Trac
         assert {path.name for path in (folder / f"rank-{rank}").glob("checkpoint-*")} == {
             f"checkpoint-{step}" for step in range(6)
         }
+
+
+def test_ranks_take_every_step_of_an_iteration_together_however_few_rows_one_of_them_has(tmp_path: Path) -> None:
+    """UC-113: with mini-batches and epochs, each rank deals out its own rows; one has none, and then a single one."""
+    config = run_config(tmp_path, steps=3, learning_rate=1e-3, mini_batches=2, epochs=2)
+    first, second = shares()
+    few = [[], micro_batches("tool", 1, 1), first[2]]
+    traces = train_together(config, [few, second[:3]], tmp_path, {"several": (Ranks, 3)})["several"]
+    for trace in traces:
+        assert len(trace.gradients) == 3 * 4
+        assert all(trace.gradients), "every one of these steps has rows of somebody"
+    for kind in ("gradients", "adapters"):
+        for one, other in zip(*(getattr(trace, kind) for trace in traces), strict=True):
+            assert one.keys() == other.keys()
+            assert all(torch.equal(value, other[name]) for name, value in one.items())

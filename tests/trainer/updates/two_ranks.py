@@ -15,6 +15,7 @@ from transformers import TrainerCallback
 
 from at_grpo.at_grpo_trainer import ATGRPOTrainer
 from at_grpo.config import TrainConfig
+from at_grpo.mini_batches import mini_batches_of
 from at_grpo.samples import MicroBatch
 from at_grpo.updates.ranks import Parameters, Ranks
 from tests.trainer.tiny_trainer import ROLES, adapter_tensors, base_tensors, make_trainer, peft_model
@@ -55,7 +56,8 @@ def train(config: TrainConfig, batches: Sequence[Sequence[MicroBatch]], ranks: R
     """A real training in this process; iteration i trains on `batches[i]`."""
     model, watch = peft_model(config), Watch()
     trainer_class: Any = functools.partial(ATGRPOTrainer, ranks=ranks)
-    trainer, _ = make_trainer(config, batches, model=model, trainer_class=trainer_class)
+    mini_batches = mini_batches_of(config)
+    trainer, _ = make_trainer(config, batches, model=model, trainer_class=trainer_class, mini_batches=mini_batches)
     trainer.add_callback(watch)
     trainer.train()
     return Trace(watch.gradients, watch.adapters, base_tensors(model), trainer.state.log_history)
