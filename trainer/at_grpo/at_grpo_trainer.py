@@ -6,10 +6,10 @@ whatever the micro-batches.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import torch
 from peft import PeftModel
@@ -18,7 +18,6 @@ from trl import GRPOConfig
 
 from at_grpo.metrics import step_times
 from at_grpo.mini_batches import MiniBatches
-from at_grpo.policies import forward_per_temperature, policies_of
 from at_grpo.policy_trainer import PolicyTrainer, token_means
 from at_grpo.samples import Iteration, MicroBatch, Sample
 from at_grpo.updates.messages import StepReport, add_up
@@ -36,7 +35,6 @@ class ATGRPOTrainer(PolicyTrainer):
         model: PeftModel | PreTrainedModel,
         *,
         args: GRPOConfig,
-        temperatures: Mapping[str, float],
         collect: Callable[[int], Iteration],
         mini_batches: MiniBatches | None = None,
         **kwargs: Any,
@@ -46,7 +44,6 @@ class ATGRPOTrainer(PolicyTrainer):
         Args:
             model: holds the policies (`policies.build_policies`).
             args: from `at_grpo_config.grpo_config`.
-            temperatures: role -> sampling temperature, by which the loss divides the logits too.
             collect: number of the iteration -> its micro-batches and metrics.
             mini_batches: the optimizer steps of an iteration, None for one.
             **kwargs: see `PolicyTrainer`.
@@ -58,12 +55,8 @@ class ATGRPOTrainer(PolicyTrainer):
             raise ValueError(
                 f"loss_type={args.loss_type!r}: must be one of {', '.join(PLAIN_SUMS)} (plain sums over tokens)"
             )
-        base = policies_of(model, kwargs["policies"]).core
-        plain_forward = base.forward  # TRL replaces it with one that has a temperature built in
         super().__init__(model, args=args, **kwargs)
         self.use_vllm = args.vllm_importance_sampling_correction  # only gates the ratio in `_compute_loss`
-        self._forwards = forward_per_temperature(base, plain_forward, set(temperatures.values()))
-        self._temperatures = dict(temperatures)
         self._collect = collect
         self._mini_batches = mini_batches or MiniBatches()
         self._busy_s = 0.0  # of this iteration, in forward and backward passes
@@ -86,7 +79,7 @@ class ATGRPOTrainer(PolicyTrainer):
         reports: list[StepReport] = []
         for mini_batch in self._optimizer_steps(iteration.micro_batches):
             if reports:
-                self._step_within()
+                self.step_within()
             reports.append(self._accumulate(model, mini_batch))
             self._finish_gradients(reports[-1])
         everything = self._gather(add_up(reports))
@@ -121,13 +114,6 @@ class ATGRPOTrainer(PolicyTrainer):
             report.stats.setdefault(micro_batch.role, []).append((micro_batch.tokens, own))
         return report
 
-    def _step_within(self) -> None:
-        """An optimizer step that is not the iteration's last, which is transformers', as is the schedule's."""
-        self.control = self.callback_handler.on_pre_optimizer_step(self.args, self.state, self.control)
-        self.optimizer.step()
-        self.control = self.callback_handler.on_optimizer_step(self.args, self.state, self.control)
-        self.model.zero_grad()
-
     @contextmanager
     def _training(self) -> Iterator[None]:
         began = time.perf_counter()
@@ -150,25 +136,19 @@ class ATGRPOTrainer(PolicyTrainer):
 
     def _backward(self, model: Any, micro_batch: MicroBatch) -> tuple[float, dict[str, float]]:
         """Add a micro-batch's summed loss to its policy's gradient; returns the sum and TRL's metrics of it."""
-        inputs = self._activate(micro_batch)
+        inputs = self.activate(micro_batch)
         self.beta = self.policies[micro_batch.policy].beta
         if self.beta != 0.0:
-            inputs["ref_per_token_logps"] = self._reference_logps(inputs)
+            inputs["ref_per_token_logps"] = self.reference_logps(inputs)
         with self.scratch_metrics() as own, self.compute_loss_context_manager():
             loss = self.compute_loss(model, inputs)
         self.accelerator.backward(loss)
         return loss.item(), {key: values[-1] for key, values in own.items()}
 
-    def _activate(self, micro_batch: MicroBatch) -> Any:
-        """Make the model the micro-batch's policy at its role's temperature; returns the tensors on its device."""
-        self.weights.activate(micro_batch.policy)
-        self.weights.core.forward = self._forwards[self._temperatures[micro_batch.role]]
-        return self._prepare_input(micro_batch.tensors(self._tokenizer.pad_token_id))
-
     def _with_old_logprobs(self, micro_batch: MicroBatch) -> list[Sample]:
         """The rows with the log-probabilities that the policy, as it is now, gives them."""
         with self._training(), self.compute_loss_context_manager():
-            logps_B_T = self._logps(self._activate(micro_batch)).tolist()
+            logps_B_T = self.logps(self.activate(micro_batch)).tolist()
         return [
             replace(row, old_logprobs=tuple(logps[: len(row.completion_ids)]))
             for row, logps in zip(micro_batch.samples, logps_B_T, strict=True)
@@ -207,18 +187,3 @@ class ATGRPOTrainer(PolicyTrainer):
         own["importance_ratio_mean"].append(ratio_N.mean().item())
         own["importance_ratio_max"].append(ratio_N.max().item())
         own["importance_capped"].append((ratio_N > cap).float().mean().item())
-
-    def _reference_logps(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        """Log-probabilities of the policy's own start."""
-        with self.weights.start():
-            return self._logps(inputs)
-
-    @torch.no_grad()
-    def _logps(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        """Log-probabilities of the completions (B, T) by the model as it is, apart from any loss."""
-        ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
-        mask = torch.cat([inputs["prompt_mask"], inputs["completion_mask"]], dim=1)
-        logps_B_T, _, _ = super()._get_per_token_logps_and_entropies(
-            self.model, ids, mask, inputs["completion_ids"].size(1)
-        )
-        return cast("torch.Tensor", logps_B_T)

@@ -19,7 +19,8 @@ from trl import GRPOConfig, GRPOTrainer
 
 from at_grpo.checkpointing import adapters_of
 from at_grpo.config import PolicySection
-from at_grpo.policies import policies_of
+from at_grpo.policies import forward_per_temperature, policies_of
+from at_grpo.samples import MicroBatch
 from at_grpo.updates.messages import StepReport
 from at_grpo.updates.ranks import Ranks
 
@@ -51,6 +52,7 @@ class PolicyTrainer(GRPOTrainer):
         *,
         args: GRPOConfig,
         policies: Mapping[str, PolicySection],
+        temperatures: Mapping[str, float],
         assess: Callable[[int], dict[str, float]] | None = None,
         commit: Callable[[Path], AbstractContextManager[object]] = nullcontext,
         gather: Callable[[StepReport], StepReport] = _alone,
@@ -64,6 +66,7 @@ class PolicyTrainer(GRPOTrainer):
             model: holds the policies (`policies.build_policies`).
             args: from `at_grpo_config.grpo_config`.
             policies: name -> settings.
+            temperatures: role -> sampling temperature, by which the loss divides the logits too.
             assess: number of the next iteration -> plays the evaluation episodes; returns metrics without the `eval_`
                 prefix.
             commit: opened around the writing of a checkpoint folder; what makes it whole or not there.
@@ -78,6 +81,9 @@ class PolicyTrainer(GRPOTrainer):
         self._gather = gather
         self._ranks = ranks
         self._norm = torch.tensor(0.0)
+        self.weights = policies_of(model, self.policies)
+        base = self.weights.core
+        plain_forward = base.forward  # TRL replaces it with one that has a temperature built in
         super().__init__(
             model=model,
             args=args,
@@ -87,8 +93,9 @@ class PolicyTrainer(GRPOTrainer):
             processing_class=processing_class,
             callbacks=callbacks,
         )
-        self.weights = policies_of(model, self.policies)
         self.parameters = self.weights.parameters()
+        self._forwards = forward_per_temperature(base, plain_forward, set(temperatures.values()))
+        self._temperatures = dict(temperatures)
         # A micro-batch holds one policy, so DDP would wait for gradients that never come.
         self.accelerator.prepare_model = functools.partial(self.accelerator.prepare_model, evaluation_mode=True)
 
@@ -140,6 +147,36 @@ class PolicyTrainer(GRPOTrainer):
     def learning_rates(self) -> dict[str, float]:
         """Policy -> learning rate of the step that comes; transformers logs only the first policy's."""
         return {group["policy"]: group["lr"] for group in self.optimizer.param_groups}
+
+    def step_within(self) -> None:
+        """An optimizer step that is not the iteration's last, which is transformers', as is the schedule's."""
+        self.control = self.callback_handler.on_pre_optimizer_step(self.args, self.state, self.control)
+        self.optimizer.step()
+        self.control = self.callback_handler.on_optimizer_step(self.args, self.state, self.control)
+        self.model.zero_grad()
+
+    # ---- the model as one of its policies
+
+    def activate(self, micro_batch: MicroBatch) -> Any:
+        """Make the model the micro-batch's policy at its role's temperature; returns the tensors on its device."""
+        self.weights.activate(micro_batch.policy)
+        self.weights.core.forward = self._forwards[self._temperatures[micro_batch.role]]
+        return self._prepare_input(micro_batch.tensors(self._tokenizer.pad_token_id))
+
+    def reference_logps(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        """Log-probabilities of the policy's own start."""
+        with self.weights.start():
+            return self.logps(inputs)
+
+    @torch.no_grad()
+    def logps(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        """Log-probabilities of the completions (B, T) by the model as it is, apart from any loss."""
+        ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
+        mask = torch.cat([inputs["prompt_mask"], inputs["completion_mask"]], dim=1)
+        logps_B_T, _, _ = super()._get_per_token_logps_and_entropies(
+            self.model, ids, mask, inputs["completion_ids"].size(1)
+        )
+        return cast("torch.Tensor", logps_B_T)
 
     # ---- logs and evaluation
 
