@@ -8,6 +8,8 @@ from llm_envs.code.families.shapes import roads, size
 from llm_envs.code.families.values import Argument, Kind
 from llm_envs.core.draws import pick, shuffled, whole
 
+MOST_ROADS = 40
+
 _NODES = Argument("nodes", Kind.INT, "the number of towns, from 1 to 12; they are numbered from 0")
 
 
@@ -54,7 +56,7 @@ def _cheapest_route_draw(rng: random.Random, level: int, _parameters: dict[str, 
         if rng.random() < 0.4:
             cost = whole(rng, 1, 2)
             ways += [[place, place + 1, cost], [place + 1, place + 2, cost], [place, place + 2, 2 * cost]]
-    return nodes, shuffled(rng, ways)
+    return nodes, shuffled(rng, ways)[:MOST_ROADS]
 
 
 CHEAPEST_ROUTE = Family(
@@ -62,7 +64,9 @@ CHEAPEST_ROUTE = Family(
     idea="shortest path by Dijkstra's algorithm, with the number of edges as a tie-break",
     arguments=(
         _NODES,
-        Argument("roads", Kind.ROWS, "up to 40 rows `a b c` with different towns `a` and `b` and 1 <= c <= 9"),
+        Argument(
+            "roads", Kind.ROWS, f"up to {MOST_ROADS} rows `a b c` with different towns `a` and `b` and 1 <= c <= 9"
+        ),
     ),
     result=Kind.INTS,
     solve=cheapest_route,
@@ -204,7 +208,9 @@ SPANNING_FOREST = Family(
     idea="minimum spanning tree by Kruskal's algorithm with union-find",
     arguments=(
         _NODES,
-        Argument("roads", Kind.ROWS, "up to 40 rows `a b c` with different towns `a` and `b` and 1 <= c <= 20"),
+        Argument(
+            "roads", Kind.ROWS, f"up to {MOST_ROADS} rows `a b c` with different towns `a` and `b` and 1 <= c <= 20"
+        ),
     ),
     result=Kind.INTS,
     solve=spanning_forest,

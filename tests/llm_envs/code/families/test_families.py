@@ -27,6 +27,7 @@ from tests.scale import scaled
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=list(FAMILIES))
 INSTANCES = scaled(fast=2, system=10, long=200)
 DRAWS = scaled(fast=60, system=200, long=2000)
+LUCK = 0.2  # share of the hidden tests that a program which solves something else may pass
 
 
 class OnlyRandom:
@@ -220,7 +221,9 @@ def test_the_reference_prints_what_is_expected_in_a_process_of_its_own() -> None
 
 
 def test_a_solver_of_one_family_scores_nothing_on_nearly_all_others() -> None:
-    """On at least 90% of the others it passes no hidden test, and on none all of them."""
+    """It solves none of them, and on at least 90% it passes at most a fifth of the hidden tests: where inputs are small,
+    answers such as 0, 1 and an empty line are right now and then.
+    """
     cases = scaled(fast=3, system=HIDDEN)
     for level in scaled(fast=(2,), system=LEVELS):
         problems = {name: generate((name,), level, Style.STDIO, Split.TEST, 1) for name in FAMILIES}
@@ -231,7 +234,8 @@ def test_a_solver_of_one_family_scores_nothing_on_nearly_all_others() -> None:
             }
             assert all(passed.pop(name)), "negative control: it solves its own"
             assert not [other for other, verdicts in passed.items() if all(verdicts) and _solves(own, problems[other])]
-            assert sum(map(any, passed.values())) <= 0.1 * len(passed)
+            lucky = sum(sum(verdicts) > LUCK * cases for verdicts in passed.values())
+            assert lucky <= 0.1 * len(passed)
 
 
 def _solves(solver: Problem, problem: Problem) -> bool:
