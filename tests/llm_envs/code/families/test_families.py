@@ -221,8 +221,8 @@ def test_the_reference_prints_what_is_expected_in_a_process_of_its_own() -> None
 
 
 def test_a_solver_of_one_family_scores_nothing_on_nearly_all_others() -> None:
-    """It solves none of them, and on at least 90% it passes at most a fifth of the hidden tests: where inputs are small,
-    answers such as 0, 1 and an empty line are right now and then.
+    """It solves none of them, and on at least 90% it passes at most a fifth of the hidden tests: where inputs are
+    small, answers such as 0, 1 and an empty line are right now and then.
     """
     cases = scaled(fast=3, system=HIDDEN)
     for level in scaled(fast=(2,), system=LEVELS):
