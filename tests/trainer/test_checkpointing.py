@@ -21,7 +21,7 @@ from at_grpo.checkpointing import (
     read_config,
     write_atomically,
 )
-from at_grpo.config import EnvSection, PlayerSection, RoleSection, TrainConfig, WarmStartSection
+from at_grpo.config import EnvSection, PlayerSection, PoolSection, RoleSection, TrainConfig, WarmStartSection
 from at_grpo.model_card import write_model_card
 from llm_envs.core.errors import UsageError
 from tests.trainer.test_loading import LEAVES
@@ -234,6 +234,20 @@ def test_a_checkpoint_of_another_configuration_is_refused_with_the_key_that_diff
     key = path.replace("policies.team", "policies.tool")
     assert [line.strip().partition(":")[0].removesuffix(".extra") for line in lines] == [key]
     assert " in the checkpoint, " in lines[0]
+
+
+def test_pools_may_have_other_devices_but_not_part_those_who_were_trained_together(
+    tmp_path: Path, config: TrainConfig
+) -> None:
+    """An optimizer's state belongs to all policies of a worker."""
+    together = dict.fromkeys(ROLES, PoolSection(update_gpus=(1,)))
+    checkpoint = save(tmp_path, 1, config)
+    check_same_config(checkpoint, dataclasses.replace(config, pools=together))
+    apart = dataclasses.replace(config, pools={ROLES[0]: PoolSection(update_gpus=(1,))})
+    with pytest.raises(
+        UsageError, match=r"pools: policies trained together are \[\['planner', 'tool'\]\] in the check"
+    ):
+        check_same_config(checkpoint, apart)
 
 
 def test_a_section_that_one_of_the_two_lacks_is_a_difference(tmp_path: Path, config: TrainConfig) -> None:
