@@ -160,6 +160,17 @@ def test_the_estimate_counts_the_real_model(saved_base: Path) -> None:
     assert plan.adapters == 16 * sum(plan.adapter_parameters.values())
 
 
+def test_a_whole_model_is_counted_once_with_what_training_it_takes(saved_base: Path) -> None:
+    plain = with_base(saved_base, dtype="bfloat16")
+    roles = {role: dataclasses.replace(section, policy="team") for role, section in plain.roles.items()}
+    whole = memory_of(dataclasses.replace(plain, policies={"team": PolicySection(weights="full")}, roles=roles))
+    count = base_model().num_parameters()
+    assert whole.adapter_parameters == {"team": count}
+    assert whole.adapters == 16 * count
+    assert whole.base == 2 * count, "that of its servers"
+    assert whole.peak == memory_of(plain).peak - memory_of(plain).base - memory_of(plain).adapters + 16 * count
+
+
 def test_the_optimizer_really_holds_what_the_estimate_says() -> None:
     """Weight, gradient and two moments in float32: 16 bytes a trained parameter."""
     model = build_policies(base_model(), {"team": CONFIG.policies["scout"]}, seed=0)

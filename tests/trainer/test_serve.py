@@ -183,6 +183,7 @@ def test_an_interpreter_without_vllm_is_told_with_the_remedy(capsys: pytest.Capt
     ("argv", "words"),
     [
         (["--config", "tiny_cpu"], "tiny_cpu/base is not there yet; serve a finished one by --model DIR"),
+        (["--config", "plan_path/shared", "policies.team.weights=full"], "there is nothing to serve for it"),
         (["--config", "tiny_cpu", "optim.stps=3"], "Did you mean 'optim.steps'?"),
         (["--model", "m", "optim.steps=3"], "optim.steps=3: has no effect without --config"),
         (["--model", "m", "--max-len", "0"], "--max-len=0: must be at least 1"),

@@ -76,6 +76,17 @@ def test_the_plans_of_a_run_follow_its_configuration() -> None:
         assert option(plan, "gpu-memory-utilization") is None
 
 
+def test_a_server_of_a_whole_model_has_no_adapters_and_the_name_of_version_0() -> None:
+    loaded = load_config("plan_path/shared", ["policies.team.weights=full", "policies.team.rank=16"])
+    run = replace(loaded, inference=InferenceSection(backend="vllm"))
+    placement = place(run, ("0", "1"))
+    (plan,) = server_plans(run, pools_of(run)[0], placement.pools[0], placement, "word")
+    assert option(plan, "served-model-name") == "team-v0-word"
+    assert option(plan, "model") == option(plan, "tokenizer") == run.model.base
+    assert not any("lora" in word for word in plan.command([]))
+    assert plan.slots == 0
+
+
 def test_a_server_that_shares_the_trainer_s_gpu_leaves_it_half_unless_told_otherwise() -> None:
     for options, share in (({}, str(SERVER_SHARE)), ({"gpu-memory-utilization": 0.3}, "0.3")):
         run = config(options=options)
