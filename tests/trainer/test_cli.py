@@ -108,7 +108,8 @@ def test_another_machine_is_planned_for_and_never_trained_on(
     page = capsys.readouterr().out
     assert "Planned for a machine with 2 GPU(s)." in page
     assert "server 0: CUDA_VISIBLE_DEVICES=1 " in page
-    assert "GPU 0: the plan needs about" in refused(capsys, *plan, "--memory", "0.001")
+    assert main([*plan, "--memory", "0.001"]) == USAGE_ERROR
+    assert "GPU 0: the plan needs about" in capsys.readouterr().err
     for option in ("--gpus", "--memory"):
         assert "no effect without --dry-run" in refused(capsys, "train", "--config", config_file, option, "2")
     assert calls == []
