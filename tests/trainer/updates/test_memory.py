@@ -50,9 +50,9 @@ def _give_back() -> None:
 
 
 def train(roles: int, bases: bool, folder: Path, answer: Connection) -> None:
-    """Two steps with so many roles on one base; sends the bytes that this took and those of an adapter."""
+    """A step with so many roles on one base; sends the bytes that this took and those of an adapter."""
     names = [f"role{number}" for number in range(roles)]
-    config = run_config(folder, steps=2)
+    config = run_config(folder)
     config = replace(
         config,
         policies={name: PolicySection(rank=RANK, lora_alpha=RANK) for name in names},
@@ -62,8 +62,8 @@ def train(roles: int, bases: bool, folder: Path, answer: Connection) -> None:
     base = large_base()
     held: list[Any] = [copy.deepcopy(base) for _ in names] if bases else []
     model = build_policies(base, config.policies, seed=0)
-    batches = [batch for name in names for batch in cut(random_samples(name, 4, 0), 4)]
-    trainer, keep = make_trainer(config, [batches] * 2, model=model, temperatures=dict.fromkeys(names, 1.0))
+    batches = [batch for name in names for batch in cut(random_samples(name, 2, 0), 2)]
+    trainer, keep = make_trainer(config, [batches], model=model, temperatures=dict.fromkeys(names, 1.0))
     trainer.remove_callback(keep)  # it holds a gradient of each role
     trainer.train()
     _give_back()
