@@ -262,7 +262,7 @@ def test_adapters_of_every_level_play_on_a_server_that_never_trained_them_as_in_
 def compare_with_peft(url: str, base: Path, adapter: Path, name: str) -> tuple[list[float], list[float]]:
     """Log-probabilities of tokens that a server samples with an adapter: its own, and those of plain PEFT."""
     model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), adapter)
-    prompt_ids = vllm_fixtures.prompt(model, 200)
+    prompt_ids = vllm_fixtures.prompt(model, 100)
 
     async def ask() -> Completion:
         endpoint = Endpoint(url)
