@@ -2,7 +2,7 @@
 
 Busy is not hung: vLLM's front process answers health checks while its engine computes, and any answer to anybody is a
 sign of life. On a CPU that all threads want it may be late (measured: by 0.4 s at most, with 48 requests of 700 tokens
-on two cores that six other programs wanted), so that one is taken for hung only after `inference.hang_s` without a sign.
+on two cores that six other programs wanted), so that one counts as hung only after `inference.hang_s` without a sign.
 """
 
 import asyncio
