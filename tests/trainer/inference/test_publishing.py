@@ -121,6 +121,9 @@ def test_versions_that_may_still_sample_stay_loaded_and_one_more_stays_on_the_di
         for version in range(5):
             publishing.publish(version)
             assert shelf.loaded.keys() == set().union(*(names(old) for old in range(max(0, version - 2), version + 1)))
+        shelf.loaded.clear()
+        publishing.prepare(publishing.endpoints[0])
+        assert shelf.loaded.keys() == names(2) | names(3) | names(4), "a restarted server gets them all"
     assert {path.name for path in folder.iterdir()} == names(1) | names(2) | names(3) | names(4)
 
 
