@@ -238,6 +238,7 @@ def test_values_that_contradict_each_other_are_refused(overrides: list[str], exp
         ("{}", [], "roles.tool.player: must name one of reference, checkpoint and url; it names none."),
         ("{reference: oracle, url: 'http://h/v1'}", [], "it names reference and url."),
         ("{url: 'http://h/v1'}", [], "player.model='': must be what the server calls the model; http://h/v1/models"),
+        ("{url: 'http://me:word@h/v1', model: m}", [], "must be a base URL like https://host/v1, without a password"),
         ("{reference: oracle, model: m}", [], "player.model: has no effect without roles.tool.player.url"),
         ("{reference: oracle, api_key_env: K}", [], "player.api_key_env: has no effect without"),
         ("{checkpoint: c, options: {top_p: 1.0}}", [], "player.options: has no effect without"),
