@@ -163,10 +163,13 @@ class RemoteWorker:
             "want of memory (dmesg tells). Go on from the last checkpoint with --resume."
         )
 
-    def end(self) -> None:
-        """Tell it that the run is over, and wait for its end; whoever does not end is killed."""
+    def tell_end(self) -> None:
+        """Tell it that the run is over."""
         with suppress(OSError):  # it is gone already
             self._connection.send(messages.End())
+
+    def wait_end(self) -> None:
+        """Wait until it has ended; one that does not is killed."""
         self.process.join(END_S)
         self.kill()
 

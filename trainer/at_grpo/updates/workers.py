@@ -21,7 +21,7 @@ from at_grpo.inference.trained import RemotePool
 from at_grpo.placement import Placement
 from at_grpo.pools import Pool
 from at_grpo.samples import Iteration, MicroBatch
-from at_grpo.stopping import WorkerError
+from at_grpo.stopping import InterruptedRun, WorkerError
 from at_grpo.tokenization import PromptEncoder
 from at_grpo.updates import messages
 from at_grpo.updates.messages import StepReport, WorkerPlan
@@ -29,6 +29,7 @@ from at_grpo.updates.ranks import Ranks
 from at_grpo.updates.remote import OBITUARY_S, RemoteWorker
 
 Collect = Callable[[int], Iteration]
+GONE = "an update worker has ended"  # `obituary` says which and why
 
 
 @dataclass(slots=True, eq=False)
@@ -70,7 +71,7 @@ class UpdateWorkers:
         self.ranks: Ranks | None = None
         self._own = _Own(SimpleQueue())
         self._remote = [RemoteWorker(plan) for plan in plans[1:]]
-        self._closing = threading.Event()
+        self._lost, self._closing = threading.Event(), threading.Event()
         self._ready: dict[str, messages.Ready] = {}
         if self._remote:
             threading.Thread(target=self._watch, name="watch of the update workers", daemon=True).start()
@@ -117,6 +118,8 @@ class UpdateWorkers:
 
         def collect_own(step: int) -> Iteration:
             self._own = _Own(SimpleQueue())
+            if self._lost.is_set():
+                raise WorkerError(GONE)
             iteration = collect(step)
             for one in self._remote:
                 one.assigned = 0
@@ -162,7 +165,8 @@ class UpdateWorkers:
         """On a thread of its own: tell the driver's trainer at once, which may wait for rollouts that take minutes."""
         wait([one.process.sentinel for one in self._remote])
         if not self._closing.is_set():
-            self._own.send(WorkerError("an update worker has ended"))  # `obituary` says which and why
+            self._lost.set()
+            self._own.send(WorkerError(GONE))
 
     def obituary(self) -> WorkerError | None:
         """Why a process is gone, if one is: first those that were ended from outside, of which others only hear."""
@@ -175,8 +179,10 @@ class UpdateWorkers:
     def close(self, *, at_once: bool) -> None:
         """End the processes."""
         self._closing.set()
+        for one in [] if at_once else self._remote:
+            one.tell_end()
         for one in self._remote:
-            one.kill() if at_once else one.end()
+            one.kill() if at_once else one.wait_end()
         if self.ranks is not None and not at_once:  # without the others it might wait for them
             self.ranks.close()
 
@@ -202,19 +208,20 @@ def update_workers(
             for number, (pool, place) in enumerate(zip(pools, placement.pools, strict=True))
             for rank, gpu in enumerate(place.ranks)
         ]
-        workers = UpdateWorkers(config, plans)
+        workers, at_once = UpdateWorkers(config, plans), True
         try:
             yield workers
+            at_once = False
+        except InterruptedRun:
+            at_once = False
+            raise
         except (WorkerError, SamplerError) as error:
             reason = workers.obituary()
-            workers.close(at_once=True)
             if reason is not None:
                 raise reason from error
             raise
-        except BaseException:
-            workers.close(at_once=True)
-            raise
-        workers.close(at_once=False)
+        finally:
+            workers.close(at_once=at_once)
 
 
 def _part(resume: Path | None, pool: Pool, number: int) -> Path | None:
