@@ -74,7 +74,10 @@ def status_of(url: str, token: str, body: Any) -> int:
     return 200
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+ENDINGS = [(signal.SIGINT, 130), (signal.SIGTERM, 0)]
+
+
+@pytest.mark.parametrize(("number", "status"), scaled(fast=ENDINGS[:1], system=ENDINGS))
 def test_it_says_where_it_serves_and_ends_at_once_when_asked(number: int, status: int) -> None:
     with serving() as running:
         url = url_of(running)
