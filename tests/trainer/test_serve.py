@@ -206,6 +206,13 @@ def parsed(*argv: str) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def test_a_configuration_with_a_base_model_for_each_role_is_no_single_server() -> None:
+    with pytest.raises(
+        UsageError, match=r"has 2 pools, and a server has one base model .*start one for each by --model"
+    ):
+        serve.plan_of(parsed("--config", "plan_path/per_role"), ["policies.tool.base=some/other"], [])
+
+
 def test_a_configuration_gives_what_its_runs_ask_for_and_the_command_line_wins() -> None:
     config = load_config("plan_path/per_role")
     plan = serve.plan_of(parsed("--config", "plan_path/per_role"), ["roles.tool.max_tokens=99"], [])
