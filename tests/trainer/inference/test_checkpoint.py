@@ -1,4 +1,5 @@
 import asyncio
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -7,12 +8,22 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
-from at_grpo.config import EnvSection, ModelSection, PolicySection, RoleSection, TrainConfig, WarmStartSection
+from at_grpo.config import (
+    EnvSection,
+    ModelSection,
+    PlayerSection,
+    PolicySection,
+    RoleSection,
+    TrainConfig,
+    WarmStartSection,
+)
+from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.checkpoint import load_players
 from at_grpo.inference.player import PolicyPlayer
-from at_grpo.loading import dump_config
+from at_grpo.loading import dump_config, parse_config
 from at_grpo.policies import build_policies
 from at_grpo.tiny import build_model, save_base
+from at_grpo.yaml_io import parse_yaml
 from llm_envs.core.errors import UsageError
 from tests.trainer.toy_env import count_env
 
@@ -168,3 +179,22 @@ def test_what_cannot_be_loaded_is_named(run: Path, tmp_path: Path, tiny_base_fol
     (gone / "config.yaml").write_text(config.replace(str(tiny_base_folder), str(tmp_path / "absent")))
     with pytest.raises(UsageError, match="absent"):
         load_players(gone)
+
+
+def test_a_role_that_was_not_trained_has_no_player_in_its_checkpoint(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoint-3"
+    shutil.copytree(run / "checkpoint-10", folder)
+    config = parse_config(parse_yaml((folder / "config.yaml").read_text(), "test"))
+    roles = config.roles | {"tool": RoleSection(player=PlayerSection(reference="oracle"))}
+    (folder / "config.yaml").write_text(dump_config(dataclasses.replace(config, roles=roles)))
+    assert load_players(folder).keys() == {"planner"}
+    with pytest.raises(UsageError, match=r"checkpoint-3': its run did not train the role 'tool', a player had it"):
+        load_players({"tool": folder})
+
+
+def test_a_role_may_be_sampled_from_as_its_next_run_says(run: Path) -> None:
+    greedy = SamplingParams(temperature=0.0, max_tokens=1)
+    players = load_players({"tool": run / "checkpoint-10"}, params={"tool": greedy})
+    assert replies(players, "tool") == replies(
+        load_players(run / "checkpoint-10", temperature=0.0, max_tokens=1), "tool"
+    )
