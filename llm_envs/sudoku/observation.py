@@ -66,16 +66,19 @@ def news_of(puzzle: Puzzle, played: Played) -> str:
     if played.illegal:
         text += f"\nWithout effect: {_listed([_why(puzzle, placement) for placement in played.illegal])}."
     # Where nothing is wrong, nothing repeats: this only saves the search.
-    repeats = _repeats(puzzle.size, played) if played.wrong else ()
+    repeats = _repeats(puzzle, played) if played.wrong else ()
     return f"{text}\nRule check (it does not know the solution): {_listed(repeats)}." if repeats else text
 
 
-def _repeats(size: int, played: Played) -> list[str]:
+def _repeats(puzzle: Puzzle, played: Played) -> list[str]:
     """The digits that stand where they were put, and that another cell of a unit holds too."""
-    grid, near, names = played.grid, peers(size), cell_names(size)
+    grid, given, near, names = played.grid, puzzle.given, peers(puzzle.size), cell_names(puzzle.size)
     found: dict[str, None] = {}
     for cell, digit in played.placed:
-        if digit and grid[cell] == digit and near[cell].hold(grid, digit):
+        if not digit or grid[cell] != digit:
+            continue
+        # No clue is repeated, it would have barred the digit: without another one that was put, none can be.
+        if grid.count(digit) - given[digit] > 1 and near[cell].hold(grid, digit):
             other = near[cell].cells[near[cell].digits(grid).index(digit)]
             found[f"{names[cell]}={SYMBOLS[digit]} repeats {names[other]}"] = None
     return list(found)

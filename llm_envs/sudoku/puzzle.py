@@ -26,6 +26,7 @@ class Puzzle:
         blanks: number of cells that are empty at the start, at least 1.
         barred: for each cell a mask of the digits that may not be put there (bit 0: clearing). In a cell with a clue
             that is everything, elsewhere the digits of the clues in its row, column and box.
+        given: for each digit the number of clues that are it.
     """
 
     size: int
@@ -34,6 +35,7 @@ class Puzzle:
     solution: bytes = field(compare=False, repr=False)
     blanks: int = field(compare=False, repr=False)
     barred: tuple[int, ...] = field(compare=False, repr=False)
+    given: tuple[int, ...] = field(compare=False, repr=False)
 
     @classmethod
     def make(cls, clues: bytes, solution: bytes, *, unique: bool = True) -> "Puzzle":
@@ -50,7 +52,8 @@ class Puzzle:
             -1 if digit else used[row] | used[column] | used[box]
             for digit, (row, column, box) in zip(clues, units_of, strict=True)
         )
-        return cls(size, clues, unique, solution, clues.count(0), barred)
+        given = tuple(map(clues.count, range(size + 1)))
+        return cls(size, clues, unique, solution, given[0], barred, given)
 
 
 def potential(puzzle: Puzzle, grid: bytes, right: int, wrong: int) -> float:
