@@ -99,7 +99,7 @@ class UpdateWorker:
         try:
             while True:
                 self._inbox.put(self._connection.recv())
-        except EOFError:
+        except (EOFError, OSError):  # the latter where it had not read all that this process told
             os._exit(1)  # the driver has died; nobody wants what the main thread is doing
 
     def _collect(self, step: int) -> Iteration:  # the driver counts

@@ -1,0 +1,47 @@
+"""What a process of an update worker does apart from training."""
+
+import multiprocessing
+import threading
+import time
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from at_grpo.updates.worker import UpdateWorker
+
+WAIT_S = 10.0
+_FORK = multiprocessing.get_context("fork")
+
+
+def worker(**attributes: Any) -> Any:
+    """One without a model: it has what a test gives it."""
+    bare = UpdateWorker.__new__(UpdateWorker)
+    for name, value in attributes.items():
+        setattr(bare, name, value)
+    return bare
+
+
+def read_orders(connection: Connection, driver: Connection) -> None:
+    driver.close()
+    connection.send("a report")
+    reading = worker(_connection=connection, _inbox=SimpleQueue())._read
+    threading.Thread(target=reading, daemon=True).start()
+    time.sleep(2 * WAIT_S)  # what it does otherwise
+
+
+@pytest.mark.parametrize("unread", [False, True])
+def test_a_worker_ends_with_its_driver_whatever_that_has_left_unread(unread: bool) -> None:
+    """A pipe whose other end dies with something unread is reset, not ended."""
+    ours, theirs = _FORK.Pipe()
+    process = _FORK.Process(target=read_orders, args=(theirs, ours))
+    process.start()
+    theirs.close()
+    assert ours.poll(WAIT_S)
+    if not unread:
+        ours.recv()
+    ours.close()
+    process.join(WAIT_S)
+    process.kill()
+    assert process.exitcode == 1
