@@ -5,10 +5,13 @@ import threading
 import time
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from at_grpo.inference.base import SampleRequest, SamplerError, SamplingParams
+from at_grpo.updates import messages
 from at_grpo.updates.worker import UpdateWorker
 
 WAIT_S = 10.0
@@ -45,3 +48,15 @@ def test_a_worker_ends_with_its_driver_whatever_that_has_left_unread(unread: boo
     process.join(WAIT_S)
     process.kill()
     assert process.exitcode == 1
+
+
+def test_a_request_that_cannot_be_served_is_refused_as_in_the_driver_s_own_process() -> None:
+    def check(request: SampleRequest) -> None:
+        if len(request.prompt_ids) > 2:
+            raise SamplerError("more than the model's 2 positions")
+
+    sampler = SimpleNamespace(check=check, generate=lambda requests: ["a reply" for _ in requests])
+    one = worker(_sampler=sampler, _versions={})
+    short, long = (SampleRequest("team", prompt_ids, 1, 0, SamplingParams()) for prompt_ids in ((1, 2), (1, 2, 3)))
+    assert one._carry_out(messages.Generate((short,), {"team": 4})) == messages.Answer(["a reply"])
+    assert one._carry_out(messages.Generate((short, long), {"team": 4})).refusal == "more than the model's 2 positions"

@@ -131,6 +131,8 @@ class UpdateWorker:
             case messages.Generate(requests, versions):
                 self._versions.update(versions)
                 try:
+                    for request in requests:
+                        self._sampler.check(request)
                     return messages.Answer(self._sampler.generate(requests))
                 except SamplerError as error:
                     return messages.Answer(refusal=str(error))
