@@ -73,6 +73,7 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
                 callbacks=report.callbacks,
             )
             with report.running(trainer), experience:
+                workers.begin()
                 trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
     report.finish(experience.totals, {"prepare": ready - began, "train": time.monotonic() - ready})
     return folder

@@ -60,3 +60,24 @@ def test_a_request_that_cannot_be_served_is_refused_as_in_the_driver_s_own_proce
     short, long = (SampleRequest("team", prompt_ids, 1, 0, SamplingParams()) for prompt_ids in ((1, 2), (1, 2, 3)))
     assert one._carry_out(messages.Generate((short,), {"team": 4})) == messages.Answer(["a reply"])
     assert one._carry_out(messages.Generate((short, long), {"team": 4})).refusal == "more than the model's 2 positions"
+
+
+def test_what_is_asked_before_the_driver_begins_is_answered_by_the_weights_of_the_start() -> None:
+    """A server is compared with them; those of a checkpoint are loaded when training begins."""
+    seen: list[object] = []
+
+    def train(resume_from_checkpoint: str) -> None:
+        seen.append(resume_from_checkpoint)
+
+    one = worker(
+        _connection=SimpleNamespace(send=seen.append),
+        _inbox=SimpleQueue(),
+        _plan=SimpleNamespace(resume="checkpoint-1"),
+        _weights=SimpleNamespace(scores=lambda *_: [0.5]),
+        _ranks=None,
+        _trainer=SimpleNamespace(train=train),
+    )
+    for order in (messages.Score("team", (1,), (2,)), messages.Begin(), messages.End()):
+        one._inbox.put(order)
+    one.run()
+    assert seen == [messages.Answer([0.5]), "checkpoint-1"]

@@ -48,6 +48,14 @@ class WorkerPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Begin:
+    """Take the weights of the checkpoint, if there is one, and begin the first iteration. Not answered.
+
+    What is asked before is answered by the weights of the start, with which servers are compared.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Train:
     """Add a micro-batch to the gradients. Not answered."""
 
@@ -101,7 +109,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The base is loaded. `stop_token_ids`: that end its replies."""
+    """The base is loaded, and all is there to train it. `stop_token_ids`: that end its replies."""
 
     stop_token_ids: frozenset[int]
 

@@ -67,7 +67,6 @@ class UpdateWorker:
             versions=self._versions,
             decode=tokenizer.decode,
         )
-        connection.send(messages.Ready(stops))
         self._ranks = _join(plan)
         self._trainer = ATGRPOTrainer(
             model,
@@ -81,11 +80,15 @@ class UpdateWorker:
             processing_class=tokenizer,
         )
         self._trainer.remove_callback(PrinterCallback)
+        # Now that the model is on its device: the driver would wait in vain, and deaf to signals, for a rank to meet.
+        connection.send(messages.Ready(stops))
 
     def run(self) -> None:
-        """Train until the driver ends it."""
+        """Train from when the driver begins until it ends it."""
         resume = self._plan.resume
         try:
+            for _ in self._micro_batches():
+                raise RuntimeError("a micro-batch came before the first iteration")
             self._trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
             for _ in self._micro_batches():
                 raise RuntimeError("a micro-batch came after the last iteration")
@@ -106,12 +109,12 @@ class UpdateWorker:
         return Iteration(self._micro_batches(), {})
 
     def _micro_batches(self) -> Iterator[MicroBatch]:
-        """Those of an iteration, up to its seal; other orders are carried out in between."""
+        """Those of an iteration, up to its seal; other orders are carried out in between. None up to the beginning."""
         while True:
             match self._inbox.get():
                 case messages.Train(micro_batch):
                     yield micro_batch
-                case messages.Seal():
+                case messages.Begin() | messages.Seal():
                     return
                 case messages.End():
                     raise _RunIsOver

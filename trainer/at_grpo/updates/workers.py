@@ -82,7 +82,7 @@ class UpdateWorkers:
         return [one for one in self._remote if one.plan.rank == 0]
 
     def join(self) -> None:
-        """Wait until all have loaded their base models; `ranks` meet when training begins.
+        """Wait until all have loaded their base models.
 
         Raises:
             WorkerError: one is lost, or takes longer than `update.start_timeout_s`.
@@ -108,6 +108,11 @@ class UpdateWorkers:
             )
             for one in self._leaders
         ]
+
+    def begin(self) -> None:
+        """Have all begin to train; `ranks` meet now. Raises `WorkerError`."""
+        for one in self._remote:
+            one.send(messages.Begin())
 
     # ---- an iteration
 
