@@ -175,6 +175,14 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
             "pools.team.rollout_gpus: has no effect on the running servers of pools.team.urls",
         ),
         (
+            ["inference.backend=vllm", "inference.urls=['http://h:1']", "pools.team.servers=2"],
+            "pools.team.servers: has no effect on the running servers of inference.urls",
+        ),
+        (
+            ["inference.backend=openai", "pools.team.urls=['http://h:1']", "pools.team.servers=2"],
+            "pools.team.servers: has no effect with inference.backend='openai'",
+        ),
+        (
             ["inference.backend=vllm", "pools.team.rollout_gpus=[0, 1, 2]", "pools.team.servers=2"],
             "pools.team.rollout_gpus=(0, 1, 2): must be a multiple of its servers (2)",
         ),
@@ -230,6 +238,16 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
 def test_values_that_contradict_each_other_are_refused(overrides: list[str], expected: str, tmp_path: Path) -> None:
     """UC-176, UC-178: contradictions, and options that would be read by nobody."""
     assert expected in error_of(VALID, *overrides, folder=tmp_path)
+
+
+@pytest.mark.parametrize("backend", ["vllm", "openai"])
+def test_policies_on_several_bases_may_have_running_servers_with_a_key(backend: str, tmp_path: Path) -> None:
+    servers = ["pools.team.urls=['http://h:1']", "pools.other.urls=['http://h:2']", "inference.api_key_env=K"]
+    bases = ["policies.other.base=b", "roles.tool.policy=other"]
+    path = tmp_path / "config.yaml"
+    path.write_text(to_yaml(VALID))
+    config = load_config(path, [*bases, *servers, f"inference.backend={backend}"])
+    assert config.pools["other"].urls == ("http://h:2",)
 
 
 @pytest.mark.parametrize(

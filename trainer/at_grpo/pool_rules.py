@@ -8,7 +8,7 @@ from at_grpo.placement import server_count
 from at_grpo.pools import pools_of
 from llm_envs.core.errors import unknown_choice
 
-OF_SERVERS = ("rollout_gpus", "servers", "urls")
+OF_STARTED = ("rollout_gpus", "servers")
 
 
 def pool_problems(config: TrainConfig) -> Iterator[str]:
@@ -42,15 +42,16 @@ def _base_problems(config: TrainConfig) -> Iterator[str]:
 
 
 def _section_problems(config: TrainConfig, name: str, pool: PoolSection) -> Iterator[str]:
-    path = f"pools.{name}"
-    if config.inference.backend != Backend.VLLM:
-        for option in OF_SERVERS:
+    path, backend = f"pools.{name}", config.inference.backend
+    if backend != Backend.VLLM:
+        for option in OF_STARTED if backend == Backend.OPENAI else (*OF_STARTED, "urls"):
             if getattr(pool, option):
-                yield f"{path}.{option}: has no effect with inference.backend={config.inference.backend!r}; remove it."
-    elif pool.urls:
-        for option in ("rollout_gpus", "servers"):
+                yield f"{path}.{option}: has no effect with inference.backend={backend!r}; remove it."
+    elif pool.urls or config.inference.urls:
+        urls = f"{path}.urls" if pool.urls else "inference.urls"
+        for option in OF_STARTED:
             if getattr(pool, option):
-                yield f"{path}.{option}: has no effect on the running servers of {path}.urls; remove one of them."
+                yield f"{path}.{option}: has no effect on the running servers of {urls}; remove one of them."
     servers = pool.servers or config.inference.servers
     if len(pool.rollout_gpus) % servers:
         yield (

@@ -25,6 +25,7 @@ from at_grpo.config import (
 from at_grpo.env_facts import EnvFacts, inspect_env
 from at_grpo.player_rules import player_problems
 from at_grpo.pool_rules import pool_problems
+from at_grpo.pools import pools_of
 from at_grpo.rollouts.limits import Select
 from at_grpo.weight_rules import full_problems, rank_problems, stale_problems
 from llm_envs.core.errors import UsageError, unknown_choice
@@ -255,15 +256,19 @@ def _model_problems(config: TrainConfig) -> Iterator[str]:
 
 def _inference_problems(config: TrainConfig) -> Iterator[str]:
     section = config.inference
-    if section.api_key_env and not section.urls:
+    running = [section.urls or pool.section.urls for pool in pools_of(config)]
+    if section.api_key_env and not any(running):
         yield "inference.api_key_env: has no effect without inference.urls, the servers that ask for a key; remove it."
     if section.backend == Backend.TRANSFORMERS:
         for name in ("urls", "gpus", "options", "python"):
             if getattr(section, name):
                 yield f"inference.{name}: has no effect with backend={section.backend!r}; set inference.backend=vllm."
         return
-    if section.backend == Backend.OPENAI and not section.urls:
-        yield "inference.urls=(): must name running servers with backend='openai'; to start some, take backend=vllm."
+    if section.backend == Backend.OPENAI and not all(running):
+        yield (
+            "inference.urls=(): must name running servers with backend='openai', or pools.<policy>.urls those of each "
+            "base; to start some, take backend=vllm."
+        )
     if section.urls:
         for name in ("gpus", "options", "python"):
             if getattr(section, name):
