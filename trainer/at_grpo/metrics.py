@@ -5,10 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
-from at_grpo.samples import Group, Sample
+from at_grpo.samples import TEAM_RETURN, Group, Sample
 
 # Infos that are no `info/` metric: they have one of their own, or are no property of the reply.
-OWN_METRIC = frozenset({"role", "success", "invalid", "team_reward", "local_reward"})
+OWN_METRIC = frozenset({"role", "success", "invalid", "team_reward", "local_reward", TEAM_RETURN})
 SHORTEST_LOOP = 8  # tokens; a straight walk may repeat a move a few times
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+TEAM_RETURN = "team_return"  # in the infos of a sample of a whole episode: what the team earned in it
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class GroupKey:

@@ -1,5 +1,6 @@
 """Which instances are left out of a batch, and what takes their place."""
 
+import itertools
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,16 +11,18 @@ import pytest
 from at_grpo.advantages import score
 from at_grpo.choices import Filter
 from at_grpo.rollouts.filtering import is_kept
+from at_grpo.rollouts.trajectories import grow_trajectories
 from at_grpo.samples import Group
 from at_grpo.seeds import instance_indices
+from llm_envs.players import Env
 from tests.trainer.rollouts.experiences import make_experience, toy_config
-from tests.trainer.rollouts.test_tree import encoder
+from tests.trainer.rollouts.test_tree import encoder, grow
 from tests.trainer.samples import group
 
 
-def scored(team: list[float], local: list[float], siblings: list[int] | None = None) -> Group:
+def scored(team: list[float], local: list[float]) -> Group:
     """A group whose rewards are the sums of team and local rewards."""
-    made = group([one + other for one, other in zip(team, local, strict=True)], siblings=siblings)
+    made = group([one + other for one, other in zip(team, local, strict=True)])
     infos = zip(made.samples, team, local, strict=True)
     for sample, one, other in infos:
         object.__setattr__(sample, "info", {"team_reward": one, "local_reward": other})
@@ -57,12 +60,24 @@ def test_float_noise_is_no_difference_in_outcome() -> None:
     assert not is_kept([scored([0.1 + 0.2, 0.3], [0.0, -1.0])], Filter.OUTCOME)
 
 
-def test_the_outcome_of_an_episode_is_what_all_its_turns_earned() -> None:
-    """Trajectory grouping: two siblings with two turns each, which reach the same in another order."""
-    same = scored([1.0, 0.0, 0.0, 1.0], [0.0] * 4, siblings=[0, 0, 1, 1])
-    other = scored([1.0, 0.0, 0.0, 0.0], [0.0] * 4, siblings=[0, 0, 1, 1])
-    assert not is_kept([same], Filter.OUTCOME)
-    assert is_kept([other], Filter.OUTCOME)
+class Obeys:
+    """Walks where a tool has said something, and stays where it has not."""
+
+    name = "obeys"
+
+    def act(self, env: Env, agent: str, observation: str) -> str:
+        return "3" if "heard 1" in observation else "0"
+
+
+@pytest.mark.parametrize(("tool", "kept"), [("1", False), ("10", True)])
+def test_the_outcome_of_an_episode_is_what_all_its_turns_earned(tool: str, kept: bool) -> None:
+    """Trajectory grouping: those of a role that is not trained, too. The tool itself never earns for the team."""
+    replies = itertools.cycle(tool)
+    untrained = {"frozen": {"planner": Obeys()}, "policies": {"tool": "tool"}}
+    groups = score(grow(lambda policy, prompt, sibling: next(replies), grow_trajectories, **untrained).groups)
+    assert [sample.info["team_reward"] for sample in groups[0].samples] == [0.0] * len(groups[0].samples)
+    assert is_kept(groups, Filter.OUTCOME) is kept
+    assert is_kept(groups, Filter.REWARD) is kept
 
 
 def one_in_three(policy: str, prompt: str, sibling: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from at_grpo.advantages import group_advantages
 from at_grpo.choices import Filter
-from at_grpo.samples import Group
+from at_grpo.samples import TEAM_RETURN, Group
 
 
 def is_kept(groups: Iterable[Group], rule: Filter) -> bool:
@@ -25,8 +25,10 @@ def is_kept(groups: Iterable[Group], rule: Filter) -> bool:
 
 
 def _outcomes(group: Group) -> list[float]:
-    """What each sibling earned for the team: at its turn, or over its episode (trajectory grouping)."""
+    """What each sibling earned for the team: at its turn, or in its episode by everybody's turns (trajectory grouping),
+    those of roles that are not trained included.
+    """
     earned: dict[int, float] = {}
     for sample in group.samples:
-        earned[sample.sibling] = earned.get(sample.sibling, 0.0) + float(sample.info.get("team_reward", 0.0))
+        earned[sample.sibling] = float(sample.info.get(TEAM_RETURN, sample.info.get("team_reward", 0.0)))
     return list(earned.values())

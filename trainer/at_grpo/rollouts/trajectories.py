@@ -12,7 +12,7 @@ from at_grpo.rollouts.concurrency import together
 from at_grpo.rollouts.frozen import frozen_turn
 from at_grpo.rollouts.limits import StopReason
 from at_grpo.rollouts.tree import Recipe, Tree, branch, live_agent, prompt_of
-from at_grpo.samples import Group, GroupKey, Sample
+from at_grpo.samples import TEAM_RETURN, Group, GroupKey, Sample
 from llm_envs import fork
 from llm_envs.core.roles import role_of
 
@@ -35,14 +35,22 @@ async def grow_trajectories(env: Any, recipe: Recipe, step: int, instance: int) 
 
 @dataclass(slots=True)
 class _Line:
-    """One whole episode: what each agent sampled and what it returned."""
+    """One whole episode: what each agent sampled, what it returned, and what the team earned by everybody's turns."""
 
     tree: Tree
     samples: list[tuple[str, Sample]] = field(default_factory=list)
     returns: Counter[str] = field(default_factory=Counter)
+    team: float = 0.0
+
+    def earn(self, env: Any, agent: str) -> None:
+        """What the turn that `agent` has just taken in `env` gave."""
+        self.returns.update(env.rewards)
+        self.team += float(env.infos[agent].get("team_reward", 0.0))
 
     def of(self, agent: str) -> Iterable[Sample]:
-        return (replace(sample, reward=float(self.returns[agent])) for owner, sample in self.samples if owner == agent)
+        own = (sample for owner, sample in self.samples if owner == agent)
+        for sample in own:
+            yield replace(sample, reward=float(self.returns[agent]), info={**sample.info, TEAM_RETURN: self.team})
 
 
 async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling: int) -> _Line:
@@ -52,7 +60,7 @@ async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling
             if role_of(agent) in recipe.frozen:
                 if (env := await frozen_turn(env, agent, recipe.frozen, line.tree)) is None:
                     break
-                line.returns.update(env.rewards)
+                line.earn(env, agent)
                 continue
             key = GroupKey(step, instance, f"episode.{sibling}.{len(line.samples)}", agent, line.tree.taken[agent])
             observation, prompt_ids = prompt_of(env, agent, recipe)
@@ -65,6 +73,6 @@ async def _play_line(env: Any, recipe: Recipe, step: int, instance: int, sibling
                 break
             env = branches[0].env
             line.samples.append((agent, replace(branches[0].sample, sibling=sibling, chosen=True)))
-            line.returns.update(env.rewards)
+            line.earn(env, agent)
             line.tree.follow(env, agent, observation, branches[0].sample.text)
     return line
