@@ -5,12 +5,13 @@ import random
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from at_grpo.inference.base import SampleRequest, SamplerError
 from at_grpo.samples import MicroBatch
+from llm_envs.players import ReferencePlayer
 from tests.scale import scaled
 from tests.trainer.rollouts.experiences import make_experience, make_run, toy_config
 from tests.trainer.rollouts.test_recovery import (
@@ -148,6 +149,23 @@ def test_evaluations_share_the_event_loop_of_rollouts_that_are_going_on(tmp_path
         experience.collect(0)
         assert 0 <= experience.assess(0)["success"] <= 1
     assert len(loops["train"] | loops["eval"]) == 1
+
+
+def test_what_a_publication_measures_before_an_evaluation_is_told_with_the_iteration(tmp_path: Path) -> None:
+    class Measures:
+        gaps: ClassVar = [{"probe/team/gap": 0.5}, {}]  # publishing a version again does nothing
+
+        def publish(self, version: int) -> dict[str, float]:
+            return self.gaps.pop(0)
+
+    config = toy_config(tmp_path, steps=1, instances=2)
+    players = {role: ReferencePlayer("oracle") for role in ("tool", "planner")}
+    experience, _ = make_experience(replace(config, run=replace(config.run, eval_instances=2)), chance, players=players)
+    experience._publication = Measures()
+    with experience:
+        experience.assess(0)
+        assert experience.collect(0).metrics["probe/team/gap"] == 0.5
+    assert experience._published == {}
 
 
 def test_a_failure_in_an_iteration_that_is_played_ahead_ends_the_run_when_it_is_due(tmp_path: Path) -> None:

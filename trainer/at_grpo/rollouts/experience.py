@@ -59,6 +59,7 @@ class Experience:
         self._engine = engine
         self._players = dict(players)
         self._publication = publication
+        self._published: dict[str, float] = {}  # measured by a publication, and not told yet
         self._on_step = on_step
         beside = config.inference.backend != Backend.TRANSFORMERS
         self._journal = Journal(Path(config.run.output_dir), config.rollout.staleness) if beside else None
@@ -69,7 +70,7 @@ class Experience:
 
     def collect(self, step: int) -> Iteration:
         """Iteration `step`, published, and then sampled: all of it, or while its micro-batches are trained on."""
-        published = self._publish(step)
+        published, self._published = self._publish(step), {}
         if self._journal is None:
             collection = Collection(self._config, step, None)
             asyncio.run(self._play(collection))
@@ -141,9 +142,10 @@ class Experience:
         return {"success": sum(episode.success for episode in episodes) / len(episodes), **_mean_returns(episodes)}
 
     def _publish(self, version: int) -> dict[str, float]:
+        """What was measured of the version, by an evaluation that came first, too; the time is that of this call."""
         started = time.perf_counter()
-        measured = self._publication.publish(version)
-        return {**measured, "time/publish": time.perf_counter() - started}
+        self._published = {**self._published, **self._publication.publish(version)}
+        return {**self._published, "time/publish": time.perf_counter() - started}
 
     def _count(self, groups: list[Group], rollout: Rollout) -> None:
         for group in groups:
