@@ -39,7 +39,8 @@ class MiniBatches:
 
         Every epoch holds every row once. Each policy's rows are dealt out by themselves, as evenly as they go, so that
         its token mean is over its own part; a policy with fewer rows than there are steps sits some of them out. Which
-        rows share a step depends on (seed, step, epoch, row) and not on the order in which they arrived.
+        rows share a step depends on (seed, step, epoch, row) and not on the order in which they arrived. Each rank of
+        an update worker deals out the rows that it was given, and with servers these depend on the order.
         """
         by_policy: dict[str, list[Sample]] = {}
         for sample in samples:
