@@ -24,6 +24,7 @@ from llm_envs.core.errors import UsageError
 from llm_envs.sandbox.base import SandboxError
 
 LATEST = "latest"
+EPILOG = "`at-grpo COMMAND --help` explains one."
 FAILURE, USAGE_ERROR, INTERRUPTED = 1, 2, 130  # 128 + SIGINT, what a shell reports
 
 
@@ -64,9 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="at-grpo", description="Train several LLM roles by AT-GRPO.")
+    parser = argparse.ArgumentParser(prog="at-grpo", description="Train several LLM roles by AT-GRPO.", epilog=EPILOG)
     commands = parser.add_subparsers(dest="command", required=True)
-    train = commands.add_parser("train", help="train the policies of a configuration")
+    train_help = "train the policies of a configuration"
+    train = commands.add_parser("train", help=train_help, description=train_help)
     train.add_argument("--config", help="a YAML file, or a name that `at-grpo configs` lists")
     train.add_argument(
         "--resume",
@@ -75,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="CHECKPOINT",
         help="go on from a checkpoint folder, by default from the latest one in run.output_dir",
     )
-    train.add_argument("--dry-run", action="store_true", help="print batch arithmetic and memory, train nothing")
+    train.add_argument("--dry-run", action="store_true", help="print the plan: batches, processes, memory")
     train.add_argument(
         "--memory", type=float, metavar="GIB", help="with --dry-run: what a GPU has; a plan that needs more is refused"
     )
@@ -83,7 +85,8 @@ def _parser() -> argparse.ArgumentParser:
         "--gpus", type=int, metavar="N", help="with --dry-run: plan for a machine with N GPUs, whatever this one has"
     )
     train.add_argument("overrides", nargs="*", metavar="section.key=value", help="values that win over the file's")
-    commands.add_parser("configs", help="list the configurations that come with the package")
+    configs_help = "list the configurations that come with the package"
+    commands.add_parser("configs", help=configs_help, description=configs_help)
     serve.add_arguments(commands.add_parser("serve", help=serve.HELP, description=serve.HELP))
     doctor.add_arguments(commands.add_parser("doctor", help=doctor.HELP, description=doctor.HELP))
     return parser

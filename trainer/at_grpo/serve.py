@@ -50,6 +50,7 @@ class Address:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command; those of vLLM come after `--`."""
+    parser.epilog = "Options of `vllm serve` come last, after --, e.g. -- --gpu-memory-utilization 0.9"
     model = parser.add_mutually_exclusive_group(required=True)
     model.add_argument("--config", help="serve what a configuration asks for: a YAML file, or a bundled name")
     model.add_argument("--model", metavar="DIR", help="serve a base model: a folder or a hub id")
