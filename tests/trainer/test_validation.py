@@ -219,6 +219,11 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
         (["optim.epsilon=1.5"], "optim.epsilon=1.5: must be below 1 with loss_type='dapo'"),
         (["inference.gpus=[0]"], "inference.gpus: has no effect with backend='transformers'"),
         (["inference.urls=['http://h:1']"], "inference.urls: has no effect with backend='transformers'"),
+        (["inference.servers=2"], "inference.servers: has no effect with backend='transformers'"),
+        (
+            ["inference.backend=vllm", "pools.team.urls=['http://h:1']", "inference.servers=2"],
+            "inference.servers: has no effect on the running servers of pools.<policy>.urls",
+        ),
         (["inference.backend=openai"], "inference.urls=(): must name running servers with backend='openai'"),
         (["inference.backend=vllm", "inference.api_key_env=K"], "inference.api_key_env: has no effect without"),
         (

@@ -40,6 +40,7 @@ MODULE_NAMES = frozenset(
 URL = re.compile(r"(?:https?://[^/\s@]+/*|unix:/\S+)\Z")
 BASE_URL = re.compile(r"(?:https?://[^/\s@]+(?:/\S*)?)?\Z")
 POLICY_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+OF_STARTED = ("servers", "gpus", "options", "python")  # of `inference`, for servers that a run starts
 OWN_FIELDS = frozenset({"messages", "model", "n", "seed", "stream"})  # of a chat request, that no option may set
 
 
@@ -260,8 +261,8 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
     if section.api_key_env and not any(running):
         yield "inference.api_key_env: has no effect without inference.urls, the servers that ask for a key; remove it."
     if section.backend == Backend.TRANSFORMERS:
-        for name in ("urls", "gpus", "options", "python"):
-            if getattr(section, name):
+        for name in ("urls", *OF_STARTED):
+            if getattr(section, name) != getattr(InferenceSection(), name):
                 yield f"inference.{name}: has no effect with backend={section.backend!r}; set inference.backend=vllm."
         return
     if section.backend == Backend.OPENAI and not all(running):
@@ -269,10 +270,11 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
             "inference.urls=(): must name running servers with backend='openai', or pools.<policy>.urls those of each "
             "base; to start some, take backend=vllm."
         )
-    if section.urls:
-        for name in ("gpus", "options", "python"):
-            if getattr(section, name):
-                yield f"inference.{name}: has no effect on the running servers of inference.urls; remove one of them."
+    if all(running):
+        urls = "inference.urls" if section.urls else "pools.<policy>.urls"
+        for name in OF_STARTED:
+            if getattr(section, name) != getattr(InferenceSection(), name):
+                yield f"inference.{name}: has no effect on the running servers of {urls}; remove one of them."
 
 
 def _idle_problems(config: TrainConfig) -> Iterator[str]:
