@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from at_grpo.samples import MicroBatch
+from at_grpo.stopping import WorkerError
 from at_grpo.updates.ranks import Ranks
 from tests.trainer.tiny_trainer import ROLES, cut, random_samples, relative_error, run_config
 from tests.trainer.updates.two_ranks import OwnTokens, Trace, train, train_together
@@ -109,3 +110,14 @@ def test_ranks_take_every_step_of_an_iteration_together_however_few_rows_one_of_
         for one, other in zip(*(getattr(trace, kind) for trace in traces), strict=True):
             assert one.keys() == other.keys()
             assert all(torch.equal(value, other[name]) for name, value in one.items())
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(RuntimeError("Connection reset"), WorkerError), (torch.OutOfMemoryError("80 GiB"), None)]
+)
+def test_a_rank_that_lacks_memory_does_not_say_that_it_lost_the_others(
+    error: RuntimeError, told: type[Exception] | None, tmp_path: Path
+) -> None:
+    with pytest.raises(told or type(error)) as raised, Ranks(tmp_path / "r", 0, 2, 1.0)._together():
+        raise error
+    assert (raised.value is error) is (told is None)

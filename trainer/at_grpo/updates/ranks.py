@@ -79,6 +79,8 @@ class Ranks:
         """Around what needs the other ranks: the boundary at which torch's many errors become one."""
         try:
             yield
+        except torch.OutOfMemoryError:  # a RuntimeError, too, and this rank's own: the others are still there
+            raise
         except RuntimeError as error:
             raise WorkerError(
                 f"rank {self.rank} of {self.size} has lost the other ranks of its update worker "
