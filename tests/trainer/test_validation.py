@@ -210,6 +210,10 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
         ),
         (["rollout.staleness=1"], "rollout.staleness=1: needs servers, which sample while the trainer trains"),
         (
+            ["rollout.staleness=1", "inference.backend=vllm", "policies.team.beta=0.1"],
+            "policies.team.beta=0.1: must be 0 with rollout.staleness=1",
+        ),
+        (
             ["rollout.staleness=1", "inference.backend=vllm", "optim.importance_cap=0.0"],
             "optim.importance_cap=0: must be at least 1 with rollout.staleness=1",
         ),

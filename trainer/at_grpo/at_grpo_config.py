@@ -38,7 +38,7 @@ def grpo_config(config: TrainConfig, *, driver: bool = True) -> GRPOConfig:
         gradient_checkpointing=False,
         disable_dropout=True,
         bf16=config.model.dtype == "bfloat16",
-        fp16=config.model.dtype == "float16",
+        fp16=False,
         use_cpu=not torch.cuda.is_available(),
         eval_strategy="steps" if driver and run.eval_steps else "no",
         eval_steps=run.eval_steps or None,

@@ -62,11 +62,13 @@ class Scheduler(StrEnum):
 
 
 class Dtype(StrEnum):
-    """Number format of the base model's weights; adapters are always float32."""
+    """Number format of the base model's weights; adapters are always float32.
+
+    float16 is none: its gradients must be scaled, and what is clipped and logged here is not.
+    """
 
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
-    FLOAT16 = "float16"
 
     @property
     def bytes(self) -> int:

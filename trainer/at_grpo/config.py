@@ -55,7 +55,7 @@ class ModelSection:
 
     Attributes:
         base: hub id or folder; leave empty with `warm_start`, which makes one.
-        dtype: `float32`, `bfloat16` or `float16`.
+        dtype: `float32` or `bfloat16`.
         template: what the chat template of every base is told, e.g. `{enable_thinking: false}` of Qwen3's.
         warm_start: how to make a tiny base model, or null.
     """

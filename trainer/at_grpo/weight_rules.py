@@ -30,6 +30,12 @@ def stale_problems(config: TrainConfig) -> Iterator[str]:
             f"optim.importance_cap=0: must be at least 1 with rollout.staleness={rollout.staleness}: samples of older "
             "weights are corrected by the ratio that it truncates."
         )
+    for name, section in config.policies.items():
+        if rollout.staleness and section.beta:
+            yield (
+                f"policies.{name}.beta={section.beta:g}: must be 0 with rollout.staleness={rollout.staleness}: the "
+                "penalty's gradient is that of samples of the present weights."
+            )
 
 
 def full_problems(config: TrainConfig) -> Iterator[str]:
