@@ -249,12 +249,13 @@ print(f"({x}, {y})")
 
 def _mirror(rng: random.Random, level: int) -> Draft:
     point = (whole(rng, -9, 9), whole(rng, -9, 9))
+    x, y = Fraction(point[0]), Fraction(point[1])
     lines = []
     for _ in range(1 if level < 3 else 2):
         most = 1 if level == 1 else 4
-        lines.append((nonzero(rng, most), nonzero(rng, most), whole(rng, -12, 12)))
-    x, y = Fraction(point[0]), Fraction(point[1])
-    for a, b, c in lines:
+        a, b, c = nonzero(rng, most), nonzero(rng, most), whole(rng, -12, 12)
+        c += a * x + b * y == c  # a point of the mirror would stay where it is
+        lines.append((a, b, c))
         off = 2 * (a * x + b * y - c) / (a * a + b * b)
         x, y = x - off * a, y - off * b
     (first, *rest) = [f"${latex.linear_combination(((a, 'x'), (b, 'y')))} = {c}$" for a, b, c in lines]
