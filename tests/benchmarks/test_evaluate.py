@@ -271,7 +271,7 @@ def test_a_person_plays_one_episode_at_a_time(
 
 def test_suites_are_listed_shown_and_frozen(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("suites") == OK
-    assert len(capsys.readouterr().out.splitlines()) == 7
+    assert len(capsys.readouterr().out.splitlines()) == 8
     assert call("suites", "core_v0") == OK
     assert "math_hard" in capsys.readouterr().out
     Path("own.json").write_text(

@@ -260,7 +260,7 @@ def test_a_dry_run_trains_nothing_and_minds_no_earlier_run(
     save(tmp_path, 5, config)
     overrides = ["optim.steps=340", f"run.output_dir={tmp_path}"]
     assert main(["train", "--config", "tiny_cpu", "--dry-run", *overrides]) == 0
-    assert "340 iterations = optimizer steps" in capsys.readouterr().out
+    assert "340 iterations, 340 optimizer steps" in capsys.readouterr().out
     assert calls == []
 
 

@@ -132,7 +132,8 @@ class ATGRPOTrainer(PolicyTrainer):
                     parameter.grad.div_(report.tokens[name])
         report.metrics |= {f"{name}/loss": report.losses[name] / report.tokens[name] for name in active}
         report.metrics |= {f"{name}/grad_norm": norm for name, norm in self.clip().items()}
-        report.metrics |= {f"{name}/learning_rate": rate for name, rate in self.learning_rates().items()}
+        rates = self.learning_rates()
+        report.metrics |= {f"{name}/learning_rate": rates[name] for name in active}
 
     def _backward(self, model: Any, micro_batch: MicroBatch) -> tuple[float, dict[str, float]]:
         """Add a micro-batch's summed loss to its policy's gradient; returns the sum and TRL's metrics of it."""

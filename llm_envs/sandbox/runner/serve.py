@@ -202,12 +202,13 @@ def main() -> None:
             config["group"] = enter(config["folder"], **namespaces)
         server = Server(**config)
     except OSError as error:
-        _remove_empty(config["folder"])
         _write_all([wire.framed(f"-{error}".encode())])
     except SystemExit:  # the owner ended meanwhile
-        _remove_empty(config["folder"])
+        pass
     else:
         _serve_until_the_end(server)
+    finally:
+        _remove_empty(config["folder"])  # the owner's end may come between any two of these lines
 
 
 def _remove_empty(folder: str) -> None:

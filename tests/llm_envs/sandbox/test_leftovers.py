@@ -317,7 +317,8 @@ def test_an_owner_killed_while_its_cages_start_leaves_nothing(folders: Path, del
     process.wait()
     process.stdout.close()
     assert eventually(lambda: not any(map(alive, started)))
-    assert eventually(lambda: list(folders.iterdir()) == [])
+    # by name: `tempfile` itself leaves a file when it is killed while it tries whether it can write
+    assert eventually(lambda: list(folders.glob("llm-envs-*")) == [])
 
 
 def test_a_process_that_ends_without_closing_leaves_nothing(folders: Path) -> None:

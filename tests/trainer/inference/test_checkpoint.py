@@ -172,7 +172,7 @@ def test_what_cannot_be_loaded_is_named(run: Path, tmp_path: Path, tiny_base_fol
         load_players({})
     elsewhere = write_checkpoint(tmp_path / "checkpoint-10", tiny_base_folder, seed=10)
     (elsewhere / "tool" / "adapter_config.json").unlink()
-    with pytest.raises(UsageError, match="no policy 'tool'"):
+    with pytest.raises(UsageError, match="no adapter 'tool'"):
         load_players(elsewhere)
     gone = write_checkpoint(tmp_path / "checkpoint-11", tiny_base_folder, seed=10)
     config = (gone / "config.yaml").read_text()
