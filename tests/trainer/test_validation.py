@@ -266,6 +266,7 @@ def test_policies_on_several_bases_may_have_running_servers_with_a_key(backend: 
         ("{reference: oracle, url: 'http://h/v1'}", [], "it names reference and url."),
         ("{url: 'http://h/v1'}", [], "player.model='': must be what the server calls the model; http://h/v1/models"),
         ("{url: 'http://me:word@h/v1', model: m}", [], "must be a base URL like https://host/v1, without a password"),
+        ("{url: 'http://h/v1?key=word', model: m}", [], "without a password or a query"),
         ("{reference: oracle, model: m}", [], "player.model: has no effect without roles.tool.player.url"),
         ("{reference: oracle, api_key_env: K}", [], "player.api_key_env: has no effect without"),
         ("{checkpoint: c, options: {top_p: 1.0}}", [], "player.options: has no effect without"),

@@ -37,8 +37,8 @@ from llm_envs.sandbox.registry import KINDS
 MODULE_NAMES = frozenset(
     {"model", "base_model", "base_layer", "layers", "self_attn", "mlp", "weight", "bias", "norm", "lm_head", "module"}
 )
-URL = re.compile(r"(?:https?://[^/\s@]+/*|unix:/\S+)\Z")
-BASE_URL = re.compile(r"(?:https?://[^/\s@]+(?:/\S*)?)?\Z")
+URL = re.compile(r"(?:https?://[^/\s@?#]+/*|unix:/\S+)\Z")
+BASE_URL = re.compile(r"(?:https?://[^/\s@?#]+(?:/[^\s?#]*)?)?\Z")
 POLICY_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 OF_STARTED = ("servers", "gpus", "options", "python")  # of `inference`, for servers that a run starts
 OWN_FIELDS = frozenset({"messages", "model", "n", "seed", "stream"})  # of a chat request, that no option may set
@@ -98,7 +98,8 @@ RULES: dict[type, dict[str, Rule]] = {
     },
     PlayerSection: {
         "url": Rule(
-            "a base URL like https://host/v1, without a password", lambda value: BASE_URL.match(value) is not None
+            "a base URL like https://host/v1, without a password or a query (a key goes into api_key_env)",
+            lambda value: BASE_URL.match(value) is not None,
         ),
         "options": Rule(
             f"fields of a request other than {', '.join(sorted(OWN_FIELDS))}", lambda value: not OWN_FIELDS & set(value)
