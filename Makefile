@@ -32,8 +32,8 @@ SERVER_STAMP := $(VENV)/.installed-$(KEY)-$(SERVER)
 
 # verifiers needs another openai than ours, and OpenEnv's package brings a web framework of its own.
 EXPORTS_STAMP := $(VENV)/.installed-$(KEY)-exports
-OPENENV := $(VENV)/with-openenv/bin/python
-VERIFIERS := $(VENV)/with-verifiers/bin/python
+OPENENV := $(abspath $(VENV))/with-openenv/bin/python
+VERIFIERS := $(abspath $(VENV))/with-verifiers/bin/python
 
 TEST_ENV := OMP_NUM_THREADS=1
 # A file stays on one worker, so that its fixtures are built once.
