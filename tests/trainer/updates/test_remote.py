@@ -85,6 +85,18 @@ def test_the_message_names_the_worker_and_what_became_of_it(
     assert not worker.process.is_alive()
 
 
+def test_a_worker_that_reads_nothing_stops_nobody(start: Callable[[Main], RemoteWorker]) -> None:
+    """A process that is stopped, say: its pipe fills up, and the driver must not wait for room in it."""
+    worker = start(hang)
+    large = messages.SaveCheckpoint(Path("x" * 1_000_000))  # more than a pipe holds
+    try:
+        with pytest.raises(WorkerError, match=r"did not read its orders within 0\.2 s \(update\.timeout_s\)"):
+            worker.send(large)
+        assert not worker.ended, "it has not been lost"
+    finally:
+        worker.kill()
+
+
 def test_a_refusal_is_the_sampler_s_and_the_worker_goes_on(start: Callable[[Main], RemoteWorker]) -> None:
     worker = start(refuse)
     request = SampleRequest("tool", (1,), 1, 0, SamplingParams())

@@ -2,7 +2,10 @@
 
 import logging
 import multiprocessing
+import os
 import signal
+import socket
+import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -42,6 +45,7 @@ class RemoteWorker:
         self.process.start()
         theirs.close()  # or the end of the process would not be the end of the pipe
         self._timeout_s = plan.config.update.timeout_s
+        _limit_sends(ours, self._timeout_s)
         self._said: WorkerError | None = None
 
     # ---- training
@@ -52,9 +56,11 @@ class RemoteWorker:
         return self._receive(messages.Ready, limit, "update.start_timeout_s")
 
     def send(self, order: object) -> None:
-        """Send an order. Raises `WorkerError` where the process is gone."""
+        """Send an order. Raises `WorkerError` where the process is gone, or reads nothing for `update.timeout_s`."""
         try:
             self._connection.send(order)
+        except BlockingIOError as error:
+            raise self._silent("read its orders", self._timeout_s, "update.timeout_s") from error
         except OSError as error:
             raise self.lost() from error
 
@@ -105,10 +111,7 @@ class RemoteWorker:
         while not self._connection.poll(0):
             left = deadline - time.monotonic()
             if left <= 0:
-                raise WorkerError(
-                    f"{self.plan.title} (process {self.process.pid}) did not answer within {limit:g} s ({option}). See "
-                    "whether it still works (top, nvidia-smi) and raise the limit, or go on with --resume."
-                )
+                raise self._silent("answer", limit, option)
             wait([self._connection, self.process.sentinel], left)
             if not self._connection.poll(0) and not self.process.is_alive():
                 raise self.lost()
@@ -121,6 +124,13 @@ class RemoteWorker:
         if not isinstance(message, kind):
             raise TypeError(f"{self.plan.title} sent a {type(message).__name__}, expected was a {kind.__name__}")
         return message
+
+    def _silent(self, what: str, limit: float, option: str) -> WorkerError:
+        """It has not done in time what it should."""
+        return WorkerError(
+            f"{self.plan.title} (process {self.process.pid}) did not {what} within {limit:g} s ({option}). See whether "
+            "it still works (top, nvidia-smi) and raise the limit, or go on with --resume."
+        )
 
     @property
     def ended(self) -> bool:
@@ -179,3 +189,13 @@ class RemoteWorker:
             self.process.kill()
         self.process.join()
         self._connection.close()
+
+
+def _limit_sends(connection: Connection, seconds: float) -> None:
+    """Have a send fail once nothing was read for so long: a process that is stopped reads nothing, and would stop us
+    too.
+    """
+    whole = int(seconds)
+    limit = struct.pack("@ll", whole, int((seconds - whole) * 1e6))  # a `timeval`
+    with socket.socket(fileno=os.dup(connection.fileno())) as pipe:
+        pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)

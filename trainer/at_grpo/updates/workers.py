@@ -61,18 +61,23 @@ class UpdateWorkers:
     """
 
     def __init__(self, config: TrainConfig, plans: Sequence[WorkerPlan]) -> None:
-        """Start the processes.
+        """Nothing is started yet.
 
         Args:
             config: of the run.
             plans: of every rank of every pool in their order, the driver's first; that one starts nothing.
         """
-        self._config, self._driver = config, plans[0]
+        self._config, self._driver, self._plans = config, plans[0], plans[1:]
         self.ranks: Ranks | None = None
         self._own = _Own(SimpleQueue())
-        self._remote = [RemoteWorker(plan) for plan in plans[1:]]
+        self._remote: list[RemoteWorker] = []
         self._lost, self._closing = threading.Event(), threading.Event()
         self._ready: dict[str, messages.Ready] = {}
+
+    def start(self) -> None:
+        """Start the processes. Raises OSError; those that were started by then are for `close`."""
+        for plan in self._plans:
+            self._remote.append(RemoteWorker(plan))
         if self._remote:
             threading.Thread(target=self._watch, name="watch of the update workers", daemon=True).start()
 
@@ -215,6 +220,7 @@ def update_workers(
         ]
         workers, at_once = UpdateWorkers(config, plans), True
         try:
+            workers.start()
             yield workers
             at_once = False
         except InterruptedRun:
