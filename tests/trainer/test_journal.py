@@ -132,6 +132,19 @@ def test_what_other_weights_of_the_same_number_sampled_is_not_taken(
     assert path.read_text().count("\n") == 1
 
 
+def test_an_instance_without_samples_is_played_again_and_says_nothing_of_weights(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its first prompt was too long, say."""
+    journal = begun(tmp_path)
+    journal.open(4)
+    journal.append(4, instance(0))
+    journal.append(4, instance(1, groups=()))
+    with caplog.at_level(logging.INFO):
+        assert begun(tmp_path).open(4) == [instance(0)]
+    assert "other weights" not in caplog.text
+
+
 def test_a_version_that_no_checkpoint_begins_is_never_taken_over(tmp_path: Path) -> None:
     journal = begun(tmp_path, checkpoint=None)
     journal.open(4)

@@ -146,7 +146,7 @@ class Journal:
                     break
                 if weights and weights.items() <= self._ids.items():
                     kept.append((line, played))
-                else:
+                elif weights:  # without samples it is played again, whatever the weights were
                     others += 1
         if others:
             logger.info("%s: %d instances are discarded, they were sampled by other weights", path, others)
