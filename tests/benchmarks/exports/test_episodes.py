@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+import llm_envs
 from llm_envs.core.errors import UsageError
+from llm_envs.registry import MODULES
 from llm_envs_bench.agents import AgentError
 from llm_envs_bench.attempts import Event
 from llm_envs_bench.exports.episodes import MODEL, model_return, model_turns, plan_episodes, play_episode
@@ -69,6 +71,12 @@ def test_an_instance_that_is_not_the_frozen_one_is_refused() -> None:
     changed = replace(spec, starts=("0" * 16,))
     with pytest.raises(UsageError, match="is not the instance that the suite has frozen"):
         asyncio.run(play_episode(changed, key, lambda spec, role: Walks()))
+
+
+@pytest.mark.parametrize("env_id", MODULES)
+def test_the_name_of_the_model_is_no_reference_player(env_id: str) -> None:
+    """Else whoever names that player would get a seat that the model has."""
+    assert MODEL not in llm_envs.make(env_id).unwrapped.task.players
 
 
 def test_what_the_model_earned_is_told_from_what_others_did() -> None:
