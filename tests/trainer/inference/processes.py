@@ -1,7 +1,7 @@
 """Which processes belong to a server, by what /proc says."""
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,9 +47,9 @@ def members(session: int) -> list[int]:
     return sorted(one.pid for one in all_processes() if one.session == session)
 
 
-def memory(session: int) -> int:
-    """Resident bytes of a server and its workers."""
-    pages = [int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in members(session)]
+def memory(pids: Iterable[int]) -> int:
+    """Resident bytes of processes together."""
+    pages = [int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in pids]
     return sum(pages) * resource.getpagesize()
 
 

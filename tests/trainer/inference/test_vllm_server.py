@@ -3,30 +3,28 @@
 import asyncio
 import shutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 from peft import PeftModel
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from at_grpo.config import PolicySection
 from at_grpo.inference.base import Completion, FinishReason, SampleRequest, SamplerError, SamplingParams
 from at_grpo.inference.base_model import load_base
-from at_grpo.inference.endpoint import UNIX, Endpoint, EndpointError
+from at_grpo.inference.endpoint import Endpoint, EndpointError
 from at_grpo.inference.openai import ChatPlayer, check_trainable
 from at_grpo.inference.plan import BASE
 from at_grpo.inference.probe import ProbedPublisher, plant
 from at_grpo.inference.publishing import AdapterPublisher, load_adapter, save_adapter, unload_adapter
-from at_grpo.inference.server import Server
 from at_grpo.inference.vllm import VLLMSampler
 from at_grpo.inference.weights import LocalWeights
 from at_grpo.policies import build_policies
 from at_grpo.tokenization import PromptEncoder
 from llm_envs.core.errors import UsageError
 from tests.scale import scaled
-from tests.trainer.inference import processes
+from tests.shared_vllm import SharedServer
 from tests.trainer.inference import vllm_fixtures as tiny
 from tests.trainer.inference.http_server import serving
 
@@ -37,21 +35,20 @@ LONG = 640  # tokens: several blocks of the prefix cache, which has 128 on the C
 NOISE = 1e-4  # nat, float32
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: PreTrainedTokenizerFast) -> Path:
-    return tiny.save(tmp_path_factory.mktemp("served") / "base", tiny_tokenizer)
+@pytest.fixture
+def server(vllm_server: SharedServer) -> SharedServer:
+    return vllm_server
 
 
-@pytest.fixture(scope="module")
-def server(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    if find_spec("vllm") is None:
-        pytest.skip("vllm is not installed")
-    server = Server(tiny.plan(base), tmp_path_factory.mktemp("logs") / "vllm.log")
-    try:
-        server.wait_ready()
-        yield server
-    finally:
-        server.close()
+@pytest.fixture
+def base(server: SharedServer) -> Path:
+    return server.base
+
+
+@pytest.fixture
+def tokenizer(base: Path) -> PreTrainedTokenizerFast:
+    loaded: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(base)
+    return loaded
 
 
 @pytest.fixture
@@ -64,7 +61,7 @@ class Served:
 
     used = 0
 
-    def __init__(self, server: Server, model: PeftModel, folder: Path) -> None:
+    def __init__(self, server: SharedServer, model: PeftModel, folder: Path) -> None:
         Served.used += 1000
         self.model, self.version = model, Served.used
         self.versions = dict.fromkeys(ROLES, 0)
@@ -83,7 +80,7 @@ class Served:
 
 
 @pytest.fixture
-def served(server: Server, model: PeftModel, tmp_path: Path) -> Iterator[Served]:
+def served(server: SharedServer, model: PeftModel, tmp_path: Path) -> Iterator[Served]:
     served = Served(server, model, tmp_path / "served")
     yield served
     for policy in ROLES:
@@ -112,7 +109,7 @@ def test_served_log_probabilities_are_the_trainers_after_every_publication(serve
             last[role] = completion
 
 
-def test_a_vllm_server_has_all_that_is_asked_of_a_server_of_unknown_make(server: Server) -> None:
+def test_a_vllm_server_has_all_that_is_asked_of_a_server_of_unknown_make(server: SharedServer) -> None:
     """The servers of `inference.backend=openai`, with its negative control: a name that it does not serve."""
     asyncio.run(check_trainable(server.endpoint, BASE))
     with pytest.raises(UsageError, match=r"it refuses a prompt of token ids \(.*404: .*nobody"):
@@ -120,12 +117,12 @@ def test_a_vllm_server_has_all_that_is_asked_of_a_server_of_unknown_make(server:
 
 
 def test_a_model_that_plays_by_chat_reads_the_prompt_that_a_policy_would(
-    server: Server, served: Served, tiny_tokenizer: PreTrainedTokenizerFast
+    server: SharedServer, served: Served, tokenizer: PreTrainedTokenizerFast
 ) -> None:
     """At temperature 0 the chat of an adapter and its tokens in, tokens out say the same thing; the base does not."""
-    tiny.move(served.model, "tool", seed=1)
+    tiny.move(served.model, "tool", seed=1, size=1.0)
     served.publish()
-    encoder, observation = PromptEncoder(tiny_tokenizer), "tool at 1 2 goal 3 4 blocked 0 1 0 0"
+    encoder, observation = PromptEncoder(tokenizer), "tool at 1 2 goal 3 4 blocked 0 1 0 0"
     params = SamplingParams(temperature=0.0, max_tokens=12)
 
     async def forward(request: web.Request) -> web.StreamResponse:
@@ -141,21 +138,22 @@ def test_a_model_that_plays_by_chat_reads_the_prompt_that_a_policy_would(
     assert said[0] == encoder.decode(completion.token_ids) != said[1]
 
 
-def test_publishing_again_and_again_takes_no_memory_and_no_slot(server: Server, base: Path, tmp_path: Path) -> None:
+def test_publishing_again_and_again_takes_no_memory_and_no_slot(
+    server: SharedServer, base: Path, tmp_path: Path
+) -> None:
     """UC-151: 500 cycles of three roles grew the server by 0.2%."""
     roles, cycles, prompt_ids = ("tool", "planner", "critic"), scaled(fast=40, long=500), (9, 10, 11)
     model = tiny.policies_on(base, *roles)
     versions = dict.fromkeys(roles, 0)
     publisher = AdapterPublisher(LocalWeights(model), [server.endpoint], tmp_path / "served", versions, run="memory")
     sampler = VLLMSampler([server.endpoint], versions, stop_token_ids={tiny.STOP}, run="memory")
-    (session,) = processes.leaders(Path(server.endpoint.url.removeprefix(UNIX)).parent)
     sizes = []
     for cycle in range(cycles):
         publisher.publish(cycle)
         for role in roles:
             request = SampleRequest(role, prompt_ids, 1, cycle, SamplingParams(max_tokens=2))
             asyncio.run(sampler.sample(request))
-        sizes.append(processes.memory(session))
+        sizes.append(server.memory())
     publisher.retire()
     assert max(sizes[cycles // 2 :]) < 1.05 * sizes[cycles // 4]
 
@@ -178,7 +176,7 @@ def test_a_version_that_is_not_served_is_an_error_and_never_the_base_model(serve
 
 
 def test_loading_new_weights_from_the_old_path_under_the_old_name_serves_stale_ones(
-    server: Server, model: PeftModel, tmp_path: Path
+    server: SharedServer, model: PeftModel, tmp_path: Path
 ) -> None:
     """UC-149, the negative control of versioned names and folders: where this passes no more, vLLM has mended it."""
     prompt_ids = tiny.prompt(model, LONG, seed=3)
@@ -201,7 +199,7 @@ def test_loading_new_weights_from_the_old_path_under_the_old_name_serves_stale_o
 
 @pytest.mark.parametrize(("rank", "fits"), [(4, True), (64, False)])
 def test_a_rank_above_the_server_s_is_refused_with_the_remedy(
-    rank: int, fits: bool, server: Server, base: Path, tmp_path: Path
+    rank: int, fits: bool, server: SharedServer, base: Path, tmp_path: Path
 ) -> None:
     """UC-155."""
     model = build_policies(load_base(str(base), "float32")[0], {"tool": PolicySection(rank=rank)}, seed=0)
@@ -224,7 +222,7 @@ def test_siblings_differ_and_the_same_seed_repeats_them(served: Served) -> None:
 
 
 def test_replies_end_at_their_limit_at_an_end_token_and_after_a_stop_string(
-    served: Served, tiny_tokenizer: PreTrainedTokenizerFast
+    served: Served, tokenizer: PreTrainedTokenizerFast
 ) -> None:
     """UC-131, UC-134."""
     served.publish()
@@ -235,9 +233,9 @@ def test_replies_end_at_their_limit_at_an_end_token_and_after_a_stop_string(
         assert tiny.STOP not in reply.token_ids[:-1]
         assert len(reply.token_ids) <= 40
     stopped = served.ask("tool", (9, 10, 11), n=16, seed=1, max_tokens=40, stop=("up",))
-    ended = [reply.token_ids for reply in stopped if "up" in tiny_tokenizer.decode(reply.token_ids)]
+    ended = [reply.token_ids for reply in stopped if "up" in tokenizer.decode(reply.token_ids)]
     assert ended
-    assert all("up" not in tiny_tokenizer.decode(token_ids[:-1]) for token_ids in ended)
+    assert all("up" not in tokenizer.decode(token_ids[:-1]) for token_ids in ended)
 
 
 def test_a_prompt_one_token_over_the_limit_is_refused_and_never_cut(served: Served) -> None:
@@ -278,7 +276,7 @@ def test_a_swap_under_requests_in_flight_never_mixes_versions(served: Served) ->
 
 
 def test_the_probe_notices_a_server_with_other_weights(
-    server: Server, model: PeftModel, tmp_path: Path, served: Served
+    server: SharedServer, model: PeftModel, tmp_path: Path, served: Served
 ) -> None:
     """UC-142: a version that went up although other weights were sent stops the run."""
     probed = ProbedPublisher(served.publisher, LocalWeights(model), [served.sampler])
