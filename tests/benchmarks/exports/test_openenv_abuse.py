@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_envs.core.env import MAX_ACTION
+from llm_envs.core.env import MAX_ACTION, TextAECEnv
+from llm_envs.core.errors import UsageError
 from llm_envs_bench.exports.openenv.messages import read_json, read_reset, read_step
 from llm_envs_bench.exports.openenv.refusal import STATUS, Code, Refusal
+from llm_envs_bench.exports.openenv.server import About, OpenEnvServer
 from tests.benchmarks import corridor
 from tests.benchmarks.exports.served import INFRASTRUCTURE, Client, with_client
 from tests.scale import scaled
@@ -266,8 +268,6 @@ class Broken(corridor.CorridorTask):
 
 
 def test_a_defect_is_told_without_its_details_which_are_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    from llm_envs.core.env import TextAECEnv
-
     async def scenario(client: Client) -> list[str]:
         for _ in range(3):
             status, answer = await client.ask("POST", "/reset", body={"index": 5})
@@ -304,3 +304,41 @@ def test_an_environment_that_cannot_be_made_is_told_over_both() -> None:
         assert not any("secret" in answer for answer in client.answers)
 
     with_client(scenario, make_env, max_sessions=1)
+
+
+class Stuck(TextAECEnv):
+    """Can't be closed."""
+
+    def close(self) -> None:
+        raise OSError("a secret window")
+
+
+def test_an_environment_that_cannot_be_closed_ends_and_keeps_no_other_session_from_its_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Ended by request, with a connection, as idle ones, and with the server."""
+
+    async def scenario(client: Client) -> None:
+        session_id = (await client.reset(index=0))["metadata"]["session_id"]
+        assert (await client.ask("DELETE", f"/sessions/{session_id}"))[0] == 200
+        async with client.connected() as say:
+            await say("reset", {"index": 0})
+        for _ in range(3):  # after the connection's, the watch ends two
+            while (await client.ask("POST", "/reset", body={"index": 0}))[0] == 503:
+                await asyncio.sleep(0.05)
+        assert not any("secret" in answer for answer in client.answers)
+
+    def make_env() -> Any:
+        return Stuck(corridor.CorridorTask(), name="stuck_v0", sandbox=corridor.SANDBOX)
+
+    with caplog.at_level(logging.ERROR):
+        with_client(scenario, make_env, max_sessions=1, idle_s=0.5)
+    failures = [record for record in caplog.records if record.exc_info is not None]
+    assert len(failures) == 5
+    assert all("a secret window" in str(record.exc_info) for record in failures)
+
+
+def test_a_server_without_a_token_is_none() -> None:
+    """Whoever sends no token would be infrastructure."""
+    with pytest.raises(UsageError, match="token='': must not be empty"):
+        OpenEnvServer(corridor.env, About("test", "a test"), "", max_sessions=1, idle_s=1.0)

@@ -135,8 +135,8 @@ class Session:
                 yield
             except Refusal:
                 raise
-            except BaseException:
-                self.position = None  # a defect, or the server ends: the environment may have stopped half-way
+            except BaseException:  # a defect, which the server logs, or the server ends: it may have stopped half-way
+                self.position = None
                 raise
             finally:
                 self.used = time.monotonic()

@@ -2,13 +2,17 @@
 
 import asyncio
 import hmac
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from llm_envs.core.errors import UsageError
 from llm_envs.players import Env
 from llm_envs_bench.exports.openenv.refusal import Code, Refusal
 from llm_envs_bench.exports.openenv.session import Session
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,12 @@ class Sessions:
             token: infrastructure's.
             most: sessions at once.
             idle_s: seconds after which one that nobody asked anything of ends.
+
+        Raises:
+            UsageError: an empty token, which whoever sends none would have.
         """
+        if not token:
+            raise UsageError("token='': must not be empty, since whoever sends none would be infrastructure.")
         self._make_env = make_env
         self._token = token.encode(errors="surrogateescape")  # headers and variables may hold any bytes
         self._most = most
@@ -100,12 +109,18 @@ class Sessions:
         return session
 
     def end(self, session: Session) -> None:
-        """Forget a session and its tokens; one that has ended already is no error."""
+        """Forget a session and its tokens; one that has ended already is no error.
+
+        The boundary to environments that can't be closed: theirs are over like any other, and the log says why.
+        """
         if self._sessions.pop(session.id, None) is None:
             return
         for token in session.tokens.values():
             del self._agents[token]
-        session.close()
+        try:
+            session.close()
+        except Exception:  # else the watch would end with it, and no session would ever be idle again
+            _logger.exception("session %s: its environment could not be closed", session.id)
 
     def end_all(self) -> None:
         """Forget them all."""
