@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llm_envs.core.errors import UsageError
+from llm_envs.core.parsing import clean_text
 from llm_envs.core.roles import role_of
 from llm_envs.core.stepping import astep
 from llm_envs.episode import Ending, Episode, Turn
@@ -132,14 +133,14 @@ async def _take_turn(env: Env, agent: str, player: Player) -> Turn:
 
 
 def record_turn(env: Env, agent: str, cycle: int, observation: str, reply: str) -> Turn:
-    """The record of the step that `agent` just took; call it before the next step."""
+    """The record of the step that `agent` just took, the reply as the environment read it; call it before the next."""
     info = env.infos[agent]
     return Turn(
         cycle=cycle,
         agent=agent,
         role=role_of(agent),
         observation=observation,
-        reply=reply,
+        reply=clean_text(reply),
         reward=float(env.rewards[agent]),
         team_reward=float(info["team_reward"]),
         local_reward=float(info["local_reward"]),

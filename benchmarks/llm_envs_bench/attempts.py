@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from llm_envs.core.errors import UsageError
 
@@ -54,6 +54,11 @@ class Usage:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     events: Mapping[str, int] = field(default_factory=dict)
+
+
+def is_count(value: Any) -> TypeGuard[int]:
+    """Whether what others call a number of tokens is one."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 from pettingzoo import AECEnv
 
+from llm_envs.core.parsing import clean_text
 from llm_envs.core.spaces import TextObservation, TextSpace
 from llm_envs.core.stepping import astep
 from llm_envs.core.wrapper import TextWrapper
@@ -54,4 +55,4 @@ class MessageHistory(TextWrapper):
         if not isinstance(action, str) or not self.env.agents:
             return {}
         agent = self.env.agent_selection
-        return {agent: f"{self.observe(agent)}{REPLIED}{action}{THEN}"}
+        return {agent: f"{self.observe(agent)}{REPLIED}{clean_text(action)}{THEN}"}

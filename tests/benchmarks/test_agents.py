@@ -104,6 +104,32 @@ FURTHER = [
     (Event.NO_CHOICES, Reply(b"[]")),
     (Event.NO_CHOICES, Reply({"choices": [{"index": 0}]})),
 ]
+STRANGE = [  # the client passes them on as they are
+    {"choices": {"first": "step"}},
+    {"choices": 5},
+    {"choices": [5]},
+    {"choices": [{"message": "step", "finish_reason": "stop"}]},
+    {"choices": [{"message": {"role": "assistant", "content": [{"type": "text", "text": "step"}]}}]},
+    {"choices": [{"message": {"role": "assistant", "content": 5}, "finish_reason": "stop"}]},
+    {"choices": []},
+    None,
+]
+
+
+@pytest.mark.parametrize("body", STRANGE, ids=lambda body: str(body)[:40])
+def test_an_answer_of_another_form_is_owed_and_ends_no_run(body: Any, tmp_path: Path) -> None:
+    with endpoint(lambda number, request: Reply(body if number == 0 else completion("step"))) as server:
+        run = ask(server, tmp_path, instances=2, concurrency=1)
+    assert (run.owed, wins(run)) == (1, [True])
+    assert count_events(run.attempts) == {Event.NO_CHOICES: 1}
+
+
+@pytest.mark.parametrize("usage", [{}, [5], "many", {"prompt_tokens": "12"}, {"completion_tokens": -3}])
+def test_a_number_of_tokens_that_is_none_is_missing(usage: Any, tmp_path: Path) -> None:
+    with endpoint(lambda number, request: Reply(completion("step") | {"usage": usage})) as server:
+        run = ask(server, tmp_path)
+    assert (run.owed, wins(run), count_events(run.attempts)) == (0, [True], {Event.USAGE_MISSING: 3})
+    assert {call.usage.prompt_tokens for call in run.attempts[0].calls if call.usage is not None} == {None}
 
 
 def patience(event: Event) -> Asking:
@@ -246,6 +272,18 @@ def test_a_missing_extra_is_told_before_the_first_episode(monkeypatch: pytest.Mo
 def test_openai_itself_needs_a_key() -> None:
     with pytest.raises(UsageError, match="needs a key in OPENAI_API_KEY"):
         build_cast(RunSpec(env=corridor.ENV_ID, agents=dict.fromkeys(ROLES, "openai:gpt-5")))
+
+
+@pytest.mark.parametrize("key", ["sk-secret\r", "sk-secret\n", " sk-secret", "sk-s\u00e9cret", "sk-\udce9secret"])
+def test_a_key_that_no_header_holds_is_refused_without_being_shown(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client's own error would quote it, and end up in the run folder."""
+    monkeypatch.setenv("MINE", key)
+    spec = RunSpec(env=corridor.ENV_ID, agents=dict.fromkeys(ROLES, "openai:m@http://localhost/v1"))
+    with pytest.raises(UsageError, match=r"the key in MINE must be printable ASCII") as refused:
+        build_cast(spec, Asking(key_variables={"": "MINE"}))
+    assert "cret" not in str(refused.value)
+    monkeypatch.setenv("MINE", "sk-secret")
+    assert build_cast(spec, Asking(key_variables={"": "MINE"})).agents.keys() == set(ROLES)
 
 
 # ---- who plays

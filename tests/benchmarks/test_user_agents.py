@@ -40,6 +40,8 @@ FAULTS = {
     "no json": ("input(); print('step')", Event.AGENT_FAILED, "answered 'step"),
     "no reply": ("input(); print('{}')", Event.AGENT_FAILED, "answered '{}"),
     "no text": ("input(); print('{\"reply\": 3}')", Event.AGENT_FAILED, "an answer is"),
+    "no number": ('input(); print(\'{"reply": "step", "prompt_tokens": "5"}\')', Event.AGENT_FAILED, "whole numbers"),
+    "too deep": ("input(); print('[' * 100000)", Event.AGENT_FAILED, "answered '[["),
     "half a line": ("input(); print('{\"reply\": \"st', end='')", Event.AGENT_FAILED, "ended without an answer"),
 }
 
@@ -111,6 +113,16 @@ def test_an_episode_that_a_program_did_not_survive_costs_only_itself(tmp_path: P
     assert [episode.success for episode in run.episodes] == [True, True]
     mended = walked(command(tmp_path, WALK), tmp_path / "run", resume=True)
     assert mended.owed == 0
+
+
+def test_a_program_may_write_more_to_its_standard_error_than_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a bar of progress does, which never ends its line; a pipe that nobody reads would stop the program."""
+    monkeypatch.setattr("llm_envs_bench.agents.command.LONGEST_LINE", 1 << 12)
+    code = WALK.replace("    print", "    sys.stderr.write('\\r50%' * 100_000)\n    print")
+    run = walked(command(tmp_path, code), tmp_path / "run", timeout_s=5.0)
+    assert (run.owed, [episode.success for episode in run.episodes]) == (0, [True] * 3)
 
 
 def test_no_process_outlives_its_run(tmp_path: Path) -> None:

@@ -174,3 +174,13 @@ def test_a_record_holds_plain_text() -> None:
     episode = an_episode()
     assert {type(turn.observation) for turn in episode.turns} == {str}
     assert all(isinstance(turn, Turn) for turn in episode.turns)
+
+
+def test_a_reply_that_no_file_can_hold_is_recorded_as_the_environment_read_it(tmp_path: Path) -> None:
+    """UC-015: a lone surrogate, as a server's JSON may hold one."""
+    episode = play(ladder(max_cycles=1), {"all": ORACLE, "climber": Scripted("a\ud800b")})
+    write_episodes(tmp_path / "episodes.jsonl", [episode])
+    assert list(read_episodes(tmp_path / "episodes.jsonl")) == [episode]
+    assert episode.turns[-1].reply == "a\ufffdb"
+    with pytest.raises(UnicodeEncodeError):  # the control
+        write_episodes(tmp_path / "raw", [replace(episode, error="a\ud800b")])

@@ -23,11 +23,12 @@ from llm_envs.core.errors import UsageError
 from llm_envs.players import Env, Player
 from llm_envs_bench.agents.base import Question, Questions
 from llm_envs_bench.agents.errors import AgentError
-from llm_envs_bench.attempts import Event, Usage
+from llm_envs_bench.attempts import Event, Usage, is_count
 from llm_envs_bench.spec import EpisodeKey
 
 LONGEST_LINE = 1 << 24  # bytes of an answer
 LAST_WORDS = 10  # lines of standard error that a failure quotes
+COUNTS = ("prompt_tokens", "completion_tokens")  # of an answer, where it has them
 
 
 class CommandAgent:
@@ -92,7 +93,8 @@ class CommandPlayer:
         finally:
             if self.worker is None:  # whatever happened, it has lost its place and is not asked again
                 await worker.aclose()
-        self.usage = Usage(answer.get("prompt_tokens"), answer.get("completion_tokens"))
+        prompt_tokens, completion_tokens = map(answer.get, COUNTS)
+        self.usage = Usage(prompt_tokens, completion_tokens)
         return str(answer["reply"])
 
 
@@ -134,12 +136,16 @@ class Worker:
     def _answer(self, line: bytes) -> dict[str, Any]:
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
+        shown = line[:120].decode(errors="replace")
         if not isinstance(answer, dict) or not isinstance(answer.get("reply"), str):
-            shown = line[:120].decode(errors="replace")
             raise AgentError(
                 Event.AGENT_FAILED, f'{self._name}: answered {shown!r}; an answer is {{"reply": "…"}} on one line'
+            )
+        if not all(answer.get(name) is None or is_count(answer[name]) for name in COUNTS):
+            raise AgentError(
+                Event.AGENT_FAILED, f"{self._name}: answered {shown!r}; {' and '.join(COUNTS)} are whole numbers >= 0"
             )
         return answer
 
@@ -147,7 +153,13 @@ class Worker:
         """Read standard error all the time: a pipe that fills up would stop the program."""
         stderr = self._process.stderr
         assert stderr is not None  # noqa: S101  it was asked for
-        while line := await stderr.readline():
+        while True:
+            try:
+                line = await stderr.readline()
+            except ValueError:  # longer than is kept, such as a bar of progress; it was dropped
+                continue
+            if not line:
+                return
             self._words.append(line.decode(errors="replace"))
 
     async def _said(self) -> str:

@@ -12,7 +12,7 @@ from llm_envs.players import Env, Player
 from llm_envs_bench.agents.base import PlainAgent
 from llm_envs_bench.agents.errors import AgentError
 from llm_envs_bench.agents.retries import Patience, ask
-from llm_envs_bench.attempts import Event, Usage
+from llm_envs_bench.attempts import Event, Usage, is_count
 from llm_envs_bench.spec import EpisodeKey
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ class OpenAIAgent(PlainAgent):
             patience: how long a reply is waited for.
 
         Raises:
-            UsageError: the `openai` package is missing, there is no key for OpenAI's own endpoint, or one in the URL.
+            UsageError: the `openai` package is missing, there is no key for OpenAI's own endpoint, or one that no
+                header can hold.
         """
         self.name = name
         self.model = endpoint.model
@@ -114,7 +115,7 @@ class OpenAIAgent(PlainAgent):
         except APITimeoutError as error:
             raise AgentError(Event.TIMEOUT, self._shown(error)) from error
         except APIConnectionError as error:
-            raise AgentError(Event.CONNECTION, f"{self._shown(error)} {error.__cause__!r}") from error
+            raise AgentError(Event.CONNECTION, self._masked(f"{error.message} {error.__cause__!r}")) from error
         except APIStatusError as error:
             if error.status_code == 400 and limit and self._limit == LIMITS[0] and LIMITS[1] in str(error):
                 self._limit = LIMITS[1]
@@ -140,8 +141,11 @@ class OpenAIAgent(PlainAgent):
         return AgentError(event, message, _seconds(retry_after))
 
     def _shown(self, error: Exception) -> str:
-        """The error's text without the key, which some servers repeat."""
-        text, key = getattr(error, "message", str(error)), self._endpoint.key
+        return self._masked(getattr(error, "message", str(error)))
+
+    def _masked(self, text: str) -> str:
+        """A text without the key, which some servers repeat."""
+        key = self._endpoint.key
         return text.replace(key, "[key]") if key else text
 
     def _client_here(self) -> "AsyncOpenAI":
@@ -193,26 +197,36 @@ def _check(name: str, endpoint: Endpoint) -> None:
         raise UsageError(
             f"agent={name!r}: needs a key in {endpoint.key_variable}, or the URL of another endpoint: openai:MODEL@URL."
         )
+    key = endpoint.key or ""
+    if not (key.isascii() and key.isprintable() and key == key.strip()):  # the client's error would quote it
+        raise UsageError(
+            f"agent={name!r}: the key in {endpoint.key_variable} must be printable ASCII without spaces around it (it "
+            "is not shown here); the end of a line may have come along. Set it anew."
+        )
 
 
 def _read(completion: Any) -> _Reply:
-    choices = getattr(completion, "choices", None)
-    if not choices or getattr(choices[0], "message", None) is None:
-        raise AgentError(Event.NO_CHOICES, f"the endpoint answered without choices: {str(completion)[:200]!r}")
-    message, usage = choices[0].message, completion.usage
-    text = message.content or message.refusal or ""
+    """The first choice; `AgentError` for what is no completion, since the client passes on any JSON there is."""
+    try:
+        choice = completion.choices[0]
+        content, refusal, finish = choice.message.content, choice.message.refusal, choice.finish_reason
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise AgentError(
+            Event.NO_CHOICES, f"the endpoint answered without choices: {str(completion)[:200]!r}"
+        ) from error
+    text = content or refusal or ""
+    if not isinstance(text, str):
+        raise AgentError(Event.NO_CHOICES, f"the endpoint answered with a reply that is no text: {str(text)[:200]!r}")
+    usage = getattr(completion, "usage", None)
+    counts = (getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None))
+    prompt, reply = (count if is_count(count) else None for count in counts)
     events = {
         Event.EMPTY: not text,
-        Event.REFUSAL: not message.content and bool(message.refusal),
-        Event.CUT: choices[0].finish_reason == "length",
-        Event.USAGE_MISSING: usage is None,
+        Event.REFUSAL: not content and bool(refusal),
+        Event.CUT: finish == "length",
+        Event.USAGE_MISSING: prompt is None or reply is None,
     }
-    return _Reply(
-        text,
-        None if usage is None else usage.prompt_tokens,
-        None if usage is None else usage.completion_tokens,
-        tuple(event for event, happened in events.items() if happened),
-    )
+    return _Reply(text, prompt, reply, tuple(event for event, happened in events.items() if happened))
 
 
 def _seconds(retry_after: str | None) -> float | None:

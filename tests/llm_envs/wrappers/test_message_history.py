@@ -58,6 +58,14 @@ def test_the_order_of_wrappers_decides_what_is_remembered() -> None:
     assert "you replied:\n1\n" in stripped
 
 
+def test_a_reply_that_no_file_can_hold_is_remembered_as_it_was_read() -> None:
+    """UC-015."""
+    env = MessageHistory(game())
+    env.reset(seed=1)
+    env.step("a\ud800b")
+    assert "you replied:\na\ufffdb\n" in env.observe("left_0")
+
+
 def test_an_episode_begins_without_the_last_ones_history() -> None:
     env = MessageHistory(game())
     turns(env)
