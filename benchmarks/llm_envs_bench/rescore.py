@@ -14,6 +14,7 @@ from llm_envs_bench.agents.base import PlainAgent
 from llm_envs_bench.attempts import Attempt, Event
 from llm_envs_bench.budget import Budget, Spending
 from llm_envs_bench.one_episode import play_one
+from llm_envs_bench.runner import first_of
 from llm_envs_bench.spec import EpisodeKey, RunSpec
 from llm_envs_bench.store import Run, RunWriter, load_plan, load_runs
 
@@ -76,9 +77,12 @@ class _Replay:
 
     async def play(self, queue: Iterator[Task]) -> None:
         """Play every task."""
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(CONCURRENCY):
-                workers.create_task(self._play_from(queue))
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(CONCURRENCY):
+                    workers.create_task(self._play_from(queue))
+        except ExceptionGroup as group:
+            raise first_of(group) from None
 
     async def _play_from(self, queue: Iterator[Task]) -> None:
         """One worker: an environment of its own, episode after episode."""

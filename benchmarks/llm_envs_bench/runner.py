@@ -135,7 +135,7 @@ class _Playing:
                     for _ in range(min(self._concurrency, len(self._writer.owed))):
                         workers.create_task(self._play_from(queue))
             except ExceptionGroup as group:  # the first failure explains the run; the others are its company
-                raise _first(group) from None
+                raise first_of(group) from None
 
     async def _play_from(self, queue: Iterator[tuple[RunSpec, EpisodeKey]]) -> None:
         """One worker: an environment of its own, episode after episode."""
@@ -173,7 +173,8 @@ def _close(env: Any) -> None:
         env.close()
 
 
-def _first(group: ExceptionGroup[Exception]) -> Exception:
+def first_of(group: ExceptionGroup[Exception]) -> Exception:
+    """The failure that explains a group of them."""
     error: Exception = group
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]

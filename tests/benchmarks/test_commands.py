@@ -98,5 +98,25 @@ def test_view_writes_a_page_of_one_run_or_two(tmp_path: Path, capsys: pytest.Cap
     text = page.read_text()
     assert "<title>Corridor</title>" in text
     assert "oracle (a)" in text, "runs of the same agent are told apart by their folders"
-    with pytest.raises(UsageError, match="must be one for each of the 2 runs"):
-        call("view", tmp_path / "a", tmp_path / "b", "--label", "x", "--out", page)
+    evaluate(tmp_path / "elsewhere" / "a")
+    assert call("view", tmp_path / "a", tmp_path / "elsewhere" / "a", "--out", page) == 0
+    text = page.read_text()
+    assert all(f"oracle ({tmp_path / name})" in text for name in ("a", "elsewhere/a")), "or else by their paths"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("a", "--label", "x", "--label", "y"), "must be one for each of the 1 runs"),
+        (("a", "a"), "must be different ones; name each once"),
+        (("a", "--episodes", "0"), "episodes=0: must be a whole number >= 1"),
+    ],
+)
+def test_what_no_page_can_show_is_told(
+    words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    evaluate(tmp_path / "a")
+    with pytest.raises(UsageError, match=message):
+        call("view", *words)
+    assert not (tmp_path / "page.html").exists()

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from llm_envs.core.errors import UsageError
 from llm_envs_bench.agents import plan_run
 from llm_envs_bench.plan import RunPlan
 from llm_envs_bench.rescore import rescore
-from llm_envs_bench.runner import play_run
+from llm_envs_bench.runner import evaluate, play_run
+from llm_envs_bench.spec import RunSpec, start_digest
 from llm_envs_bench.store import EPISODES, load_run
 from tests.benchmarks import corridor
 from tests.benchmarks.conftest import Play
@@ -36,6 +38,19 @@ def test_another_instance_under_an_old_index_gets_no_score(
     monkeypatch.setattr(corridor, "LENGTH", 2)
     changes = rescore(old.folder, tmp_path / "new")
     assert changes.owed == [episode.id for episode in old.episodes]
+
+
+def test_an_instance_that_is_not_the_frozen_one_is_told_as_in_an_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One error with what to do, not a group of them."""
+    starts = (start_digest(corridor.CorridorTask().text(corridor.State(0))),) * 2
+    agents = {"scout": "oracle", "walker": "oracle"}
+    evaluate(RunSpec(env=corridor.ENV_ID, agents=agents, instances=2, starts=starts), tmp_path / "old")
+    rescore(tmp_path / "old", tmp_path / "new")
+    monkeypatch.setattr(corridor, "LENGTH", 2)
+    with pytest.raises(UsageError, match="is not the instance that the suite has frozen"):
+        rescore(tmp_path / "old", tmp_path / "other")
 
 
 def test_another_grading_of_the_same_instances_changes_the_verdicts(

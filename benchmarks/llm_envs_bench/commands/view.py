@@ -1,9 +1,10 @@
 """`llm-envs view`: a page that replays episodes turn by turn, one run or two side by side."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from llm_envs.core.errors import UsageError
+from llm_envs.core.errors import UsageError, whole_number
 from llm_envs_bench.plan import RunPlan
 from llm_envs_bench.store import load_plan, load_runs
 from llm_envs_bench.viewer import EPISODES, write_page
@@ -30,16 +31,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page and say where it is."""
+    whole_number("episodes", args.episodes, least=1)
     plans = [load_plan(folder) for folder in args.runs]
     if args.label and len(args.label) != len(plans):
         raise UsageError(f"label={args.label}: must be one for each of the {len(plans)} runs, in their order.")
-    labels = args.label or [plan.label for plan in plans]
-    if len(set(labels)) < len(labels):
-        labels = [f"{label} ({folder.name})" for label, folder in zip(labels, args.runs, strict=True)]
+    labels = _told_apart(args.label or [plan.label for plan in plans], args.runs)
     named = {label: load_runs(folder) for label, folder in zip(labels, args.runs, strict=True)}
     write_page(args.out, named, title=args.title or _title(plans[0]), episodes=args.episodes)
     print(args.out)
     return 0
+
+
+def _told_apart(labels: Sequence[str], folders: Sequence[Path]) -> Sequence[str]:
+    """The labels of runs, with their folders where they are the same.
+
+    Raises:
+        UsageError: a run that is named twice.
+    """
+    if len(set(labels)) == len(labels):
+        return labels
+    names = [folder.name for folder in folders]
+    if len(set(names)) < len(names):
+        names = [str(folder) for folder in folders]
+    if len(set(names)) < len(names):
+        raise UsageError(f"runs={names}: must be different ones; name each once.")
+    return [f"{label} ({name})" for label, name in zip(labels, names, strict=True)]
 
 
 def _title(plan: RunPlan) -> str:

@@ -18,7 +18,7 @@ from llm_envs_bench.viewer.pack import compact, pack
 MAX_RUNS = 2  # what fits side by side
 EPISODES = 1_000
 PAGE_BYTES = 30_000_000
-ROOM = 200_000  # for labels, options and the page around them
+ROOM = 100_000  # for labels, options and the page around them
 SCRIPTS = ("text", "unpack", "grid", "board", "python", "code", "math", "lanes", "index", "app")  # in this order
 Runs = Sequence[Run]  # of one folder, one an entry
 
@@ -46,9 +46,7 @@ def build_page(runs: Mapping[str, Runs], *, title: str, episodes: int = EPISODES
     rows = _dealt(entries, episodes)
     assets = {"style": _asset("page.css"), "script": "\n".join(_asset(f"{name}.js") for name in SCRIPTS)}
     index = [_index_row(row) for row in rows]
-    packed = pack(
-        (row.plays for row in rows), PAGE_BYTES - len(compact(index)) - sum(map(len, assets.values())) - 100_000
-    )
+    packed = pack((row.plays for row in rows), PAGE_BYTES - len(compact(index)) - sum(map(len, assets.values())) - ROOM)
     data = {
         "runs": list(runs),
         "score": _score(entries),
