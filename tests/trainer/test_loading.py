@@ -252,10 +252,16 @@ def test_every_problem_is_reported_at_once(tmp_path: Path) -> None:
 
 
 def test_no_library_s_words_reach_the_user(tmp_path: Path) -> None:
-    message = error_of(VALID, "optim.steps=x", "policies.team.target_modules=5", folder=tmp_path)
+    wrong = ("optim.steps=x", "policies.team.target_modules=5", "inference.gpus=0", "run.report_to=wandb")
+    message = error_of(VALID, *wrong, folder=tmp_path)
     assert "pydantic" not in message
     assert "tuple[" not in message
-    assert message.splitlines()[0] == "policies.team.target_modules=5: must be text or a list of texts."
+    assert message.splitlines() == [
+        "policies.team.target_modules=5: must be text or a list of texts.",
+        "inference.gpus=0: must be a list of whole numbers.",
+        "optim.steps='x': must be a whole number.",
+        "run.report_to='wandb': must be a list of texts.",
+    ]
 
 
 @pytest.mark.parametrize("override", ["steps", "=3", "optim..steps=3", "optim.steps.x=3"])

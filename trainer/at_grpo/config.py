@@ -1,9 +1,10 @@
 """The whole configuration of a run as frozen dataclasses; nothing here imports torch.
 
 `configs/*.yaml` and the command line fill the same fields (`loading.load_config`); what a field means is written here
-only.
+only, and docs/configuration.md is made of it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ class EnvSection:
 
     Attributes:
         id: registry id, e.g. `llm_envs/plan_path-v0`; any registered PettingZoo text environment.
-        options: keyword arguments of the environment.
+        options: keyword arguments of the environment, which `llm-envs show <id>` lists.
         train_split: split of the training instances.
         eval_split: split for curves and checkpoint selection; results are reported on another one.
     """
@@ -35,7 +36,9 @@ class WarmStartSection:
         steps: optimizer steps of supervised training.
         batch_size: demonstrations a step.
         learning_rate: of AdamW.
-        hidden_size, layers, heads: size of the Qwen3-architecture model.
+        hidden_size: width of the Qwen3-architecture model.
+        layers: its transformer layers.
+        heads: its attention heads.
         seed: of weights, demonstrations and order.
     """
 
@@ -55,7 +58,7 @@ class ModelSection:
 
     Attributes:
         base: hub id or folder; leave empty with `warm_start`, which makes one.
-        dtype: `float32` or `bfloat16`.
+        dtype: number format of the base's weights, when it is not itself trained; adapters are always float32.
         template: what the chat template of every base is told, e.g. `{enable_thinking: false}` of Qwen3's.
         warm_start: how to make a tiny base model, or null.
     """
@@ -71,11 +74,12 @@ class PolicySection:
     """One set of trained weights: a LoRA adapter on a base, or all weights of a model.
 
     Attributes:
+        base: hub id or folder of its base model; empty for the run's, `model.base` or the one of `model.warm_start`.
         weights: `lora`, or `full`: all weights are trained, in float32, by a policy that has the base model to itself.
             With servers, each version is published by starting its servers again on the new weights.
-        base: hub id or folder of its base model; empty for the run's, `model.base` or the one of `model.warm_start`.
-        rank, lora_alpha: of the adapter.
-        target_modules: module names, or `all-linear`.
+        rank: of the LoRA adapter.
+        lora_alpha: of the LoRA adapter, whose update is scaled by lora_alpha / rank.
+        target_modules: which modules the adapter changes: names, a pattern of whole paths, or `all-linear`.
         beta: weight of the KL penalty to the policy's own start (0 = none).
         learning_rate: of this policy; 0 for the run's, `optim.learning_rate`. Both follow the run's schedule.
     """
@@ -126,7 +130,9 @@ class RoleSection:
 
     Attributes:
         policy: name of the policy that plays it; two roles may name the same one.
-        temperature, max_tokens, stop: see `inference.base.SamplingParams`; reference players have no use for them.
+        temperature: the logits are divided by it, in sampling and in the loss; reference players have no use for it.
+        max_tokens: most tokens of one reply, its stop token included.
+        stop: strings that end a reply; the tokens up to the end of the string are kept.
         player: who plays it instead of a policy, or null.
     """
 
@@ -143,19 +149,23 @@ class RolloutSection:
 
     Attributes:
         instances: instances a step (the paper's batch of environments).
-        k: branches a turn, >= 2.
+        k: branches a turn: replies to one prompt, whose rewards are compared with each other.
         grouping: `turn` (tree sampling, one group per agent and turn) or `trajectory` (k whole episodes per instance).
-        select: the branch an episode goes on with: `greedy`, `proportional` or `uniform`.
+        select: the branch an episode goes on with: `greedy`, the one of the best reward; `proportional`, with a chance
+            in proportion to its reward's height over the worst one; or `uniform`, any.
         max_prompt_tokens: a longer prompt ends the episode as truncated; it is never cut.
         filter: instances that are left out of the batch: `none`; `reward`, those in which no group's rewards differ; or
-            `outcome`, those in which no group's team rewards differ, whatever local penalties say.
+            `outcome`, those in which no group's team rewards differ, whatever local penalties say. At its turn, a role
+            that leaves the state as it is (a tool) earns nothing for the team: where only such roles are trained,
+            `outcome` needs `grouping: trajectory`.
         refill: most further instances a step, played in the place of those that the filter leaves out.
         max_in_flight: instances at once, 0 = all of a step.
         max_lost_share: share of branches that failures may take before the run stops.
         staleness: by how many versions the weights that sample may be behind those that are trained. 0: strictly
             on-policy. S: servers go on with the next iterations, at most S ahead, while this one is trained on; the
             truncated ratio of the trainer's to the sampler's probabilities (`optim.importance_cap`) corrects for it.
-        stall_s: seconds that training waits for the next finished instance of a server before the run stops.
+        stall_s: seconds that training waits for the next finished instance of a server before the run stops; for
+            servers only, since in one process training begins when all instances are finished.
         sandbox: cage for the programs agents write.
     """
 
@@ -213,7 +223,7 @@ class InferenceSection:
 
 @dataclass(frozen=True, slots=True)
 class UpdateSection:
-    """The processes that train: one update worker for each base model (and each pool, see `PoolSection`).
+    """The processes that train: one update worker for each base model (and each pool, see `pools`).
 
     Attributes:
         ranks: processes of a worker, which share its micro-batches and sum their gradients; with GPUs, each has one.
@@ -228,7 +238,8 @@ class UpdateSection:
 
 @dataclass(frozen=True, slots=True)
 class PoolSection:
-    """Servers and an update worker of a policy's own. Policies with the same base and the same pool share them.
+    """Servers and an update worker of a policy's own. Policies with the same base and the same pool share them, so a
+    pool that names nothing of its own sets nothing apart, and is refused.
 
     Attributes:
         rollout_gpus: devices of the pool's servers, instead of `inference.gpus`; counted in the same way.
@@ -249,16 +260,20 @@ class OptimSection:
 
     Attributes:
         steps: iterations.
-        learning_rate, adam_beta1, adam_beta2, weight_decay, max_grad_norm: AdamW; the clip is per policy.
+        learning_rate: of AdamW, at the top of the schedule.
+        adam_beta1: decay of AdamW's first moment.
+        adam_beta2: decay of AdamW's second moment.
+        weight_decay: of AdamW.
+        max_grad_norm: a longer gradient is cut to this norm, each policy's by itself.
         scheduler: transformers' `lr_scheduler_type`.
-        warmup_steps: of the schedule.
+        warmup_steps: iterations in which the learning rate rises from 0.
         scale_rewards: `group` divides advantages by the group's std, `none` does not.
         advantage_factor: multiplies every advantage.
         micro_batch_size: rows a forward pass.
         mini_batches: optimizer steps into which each policy's rows of an iteration are divided. With 1 (and one epoch)
             training is strictly on-policy and goes on while the rollouts do; with more it begins when all are there.
         epochs: passes over the rows of an iteration.
-        loss_type: `dapo` or `cispo` (the ones that are plain sums over tokens).
+        loss_type: TRL's name of the loss; of its losses, those that are plain sums over tokens.
         epsilon: clip range of the ratio.
         importance_cap: cap of the correction for what sampled (its numerics; with `rollout.staleness` also its older
             weights), 0 = no correction. It is by token only: over a sequence, ratios would grow with its length.
@@ -337,3 +352,9 @@ class TrainConfig:
     def frozen(self) -> dict[str, PlayerSection]:
         """The roles that are not trained, and who plays them."""
         return {role: section.player for role, section in self.roles.items() if section.player is not None}
+
+
+def changed(section: Any, names: Iterable[str]) -> list[str]:
+    """Those of a section's options that are not at their defaults."""
+    default = type(section)()
+    return [name for name in names if getattr(section, name) != getattr(default, name)]

@@ -33,6 +33,7 @@ _WORDS: dict[Any, str] = {
     str: "text",
     type(None): "null",
 }
+_LISTS: dict[Any, str] = {int: "a list of whole numbers", str: "a list of texts"}
 
 for _section in vars(sections).values():
     if dataclasses.is_dataclass(_section):
@@ -152,10 +153,10 @@ def _explain(error: Mapping[str, Any]) -> str:
     """One line for one of pydantic's errors."""
     path, hint, owner = _locate(error["loc"])
     if error["type"] == "missing":
-        return f"{path}: is missing; must be {_describe(hint)}."
+        return f"{path}: is missing; must be {describe_type(hint)}."
     if error["type"] == "unexpected_keyword_argument":
         return f"{path}={error['input']!r}: no such key. {_suggest(path, owner)}"
-    return f"{path}={error['input']!r}: must be {_describe(hint)}."
+    return f"{path}={error['input']!r}: must be {describe_type(hint)}."
 
 
 def _locate(loc: Sequence[Any]) -> tuple[str, Any, Any]:
@@ -185,13 +186,14 @@ def _keys(section: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(section)]
 
 
-def _describe(hint: Any) -> str:
+def describe_type(hint: Any) -> str:
+    """What a field takes, in words, e.g. "text or a list of texts"."""
     if isinstance(hint, types.UnionType):
-        return " or ".join(_describe(option) for option in typing.get_args(hint))
+        return " or ".join(map(describe_type, typing.get_args(hint)))
     if dataclasses.is_dataclass(hint):
         return f"a section with the keys {', '.join(_keys(hint))}"
     if typing.get_origin(hint) is tuple:
-        return "a list of texts"
+        return _LISTS[typing.get_args(hint)[0]]
     return _WORDS.get(hint, "a mapping")
 
 
