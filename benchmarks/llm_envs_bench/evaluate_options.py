@@ -93,7 +93,7 @@ def plan_of(args: argparse.Namespace) -> RunPlan:
     rest = {"seed": args.seed, "sampling": Sampling(args.temperature, args.reply_tokens)}
     if args.suite is not None:
         for name in ONLY_ENV:
-            if getattr(args, name):
+            if getattr(args, name) not in (None, []):
                 raise UsageError(f"--{name}: belongs to --env; a suite has its own. Leave it out.")
         return plan_suite(
             load_suite(args.suite), everyone, by_role, samples=args.samples, instances=args.instances, **rest

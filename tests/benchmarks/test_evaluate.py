@@ -229,11 +229,17 @@ def test_a_suite_ends_with_a_line_an_entry_and_its_score(capsys: pytest.CaptureF
     assert "5/5 episodes, 4 solved" in err
 
 
-@pytest.mark.parametrize("option", [("--set", "size=6"), ("--split", "train"), ("--first", 3)])
+@pytest.mark.parametrize("option", [("--set", "size=6"), ("--split", "test"), ("--first", 3), ("--first", 0)])
 def test_an_option_of_an_environment_is_not_ignored_with_a_suite(option: tuple[object, ...]) -> None:
     """UC-178."""
     with pytest.raises(UsageError, match=f"{option[0]}: belongs to --env"):
         call("eval", "--suite", "smoke_v0", "--agent", "oracle", *option)
+
+
+@pytest.mark.parametrize("option", ["samples", "instances"])
+def test_none_of_a_suite_is_refused_and_is_not_all_of_it(option: str) -> None:
+    with pytest.raises(UsageError, match=f"{option}=0: must be a whole number >= 1"):
+        call("eval", "--suite", "smoke_v0", "--agent", "oracle", f"--{option}", 0)
 
 
 def test_ablations_are_played_beside_the_run() -> None:

@@ -163,28 +163,27 @@ def plan_suite(
         UsageError: an agent or checkpoint that does not exist, a role that no environment has or that nobody plays.
     """
     roles = {entry.name: roles_of(entry.env, entry.options) for entry in suite.entries}
+    known = {role for found in roles.values() for role in found}
     for role in by_role:
-        if not any(role in found for found in roles.values()):
-            raise unknown_choice("role", role, {role for found in roles.values() for role in found})
-    specs = []
-    for whole in suite.entries:
-        entry = _first_of(whole, instances)
-        specs.append(
-            plan_run(
-                entry.env,
-                everyone,
-                {role: agent for role, agent in by_role.items() if role in roles[entry.name]},
-                options=entry.options,
-                entry=entry.name,
-                split=entry.split,
-                first=entry.first,
-                instances=entry.instances,
-                samples=samples or entry.samples,
-                reply_tokens=entry.reply_tokens,
-                starts=entry.starts,
-                **rest,
-            )
+        if role not in known:
+            raise unknown_choice("role", role, known)
+    specs = (
+        plan_run(
+            entry.env,
+            everyone,
+            {role: agent for role, agent in by_role.items() if role in roles[entry.name]},
+            options=entry.options,
+            entry=entry.name,
+            split=entry.split,
+            first=entry.first,
+            instances=entry.instances,
+            samples=entry.samples if samples is None else samples,
+            reply_tokens=entry.reply_tokens,
+            starts=entry.starts,
+            **rest,
         )
+        for entry in (_first_of(whole, instances) for whole in suite.entries)
+    )
     return RunPlan(tuple(specs), suite.name, suite.hash)
 
 
