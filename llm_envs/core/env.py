@@ -81,15 +81,7 @@ class TextAECEnv(AECEnv[str, str, str]):
             UsageError: an option outside what is allowed.
         """
         super().__init__()
-        require(isinstance(alpha, (int, float)) and 0 <= alpha < float("inf"), "alpha", alpha, "a finite number >= 0")
-        max_cycles = whole_number("max_cycles", max_cycles, least=1)
-        if on_invalid not in set(OnInvalid):
-            raise unknown_choice("on_invalid", on_invalid, OnInvalid)
-        if split not in set(Split):
-            raise unknown_choice("split", split, Split)
-        cages = ("auto", *(kind.name for kind in KINDS))
-        if isinstance(sandbox, str) and sandbox not in cages:
-            raise unknown_choice("sandbox", sandbox, cages)
+        _check_options(alpha, on_invalid, split, sandbox)
         self._renderers = dict(renderers or {})
         modes = list(dict.fromkeys(["ansi", "human", *self._renderers]))
         if render_mode is not None and render_mode not in modes:
@@ -99,7 +91,7 @@ class TextAECEnv(AECEnv[str, str, str]):
         self.possible_agents = expand_agents(task.roles, agents, turn_order)
         self.roles = {agent: role_of(agent) for agent in self.possible_agents}
         self.alpha = float(alpha)
-        self.max_cycles = max_cycles
+        self.max_cycles = whole_number("max_cycles", max_cycles, least=1)
         self.render_mode = render_mode
         self._on_invalid = OnInvalid(on_invalid)
         self._default_split = Split(split)
@@ -307,3 +299,15 @@ class TextAECEnv(AECEnv[str, str, str]):
         if not isinstance(self.sandbox, str):
             state["sandbox"] = self.sandbox.name
         return state
+
+
+def _check_options(alpha: float, on_invalid: str, split: str, sandbox: str | Sandbox) -> None:
+    """Raises `UsageError` for a value outside what is allowed."""
+    require(isinstance(alpha, (int, float)) and 0 <= alpha < float("inf"), "alpha", alpha, "a finite number >= 0")
+    if on_invalid not in set(OnInvalid):
+        raise unknown_choice("on_invalid", on_invalid, OnInvalid)
+    if split not in set(Split):
+        raise unknown_choice("split", split, Split)
+    cages = ("auto", *(kind.name for kind in KINDS))
+    if isinstance(sandbox, str) and sandbox not in cages:
+        raise unknown_choice("sandbox", sandbox, cages)

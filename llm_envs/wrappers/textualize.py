@@ -155,7 +155,7 @@ def raw_textualized(
     """
     make: Callable[[], Game] | None = None if isinstance(env, (AECEnv, ParallelEnv)) else lambda: _as_aec(env())
     game = _as_aec(env) if make is None else make()
-    require(text is None or (rules is None and action_names is None), "text", text, "given without rules, action_names")
+    words = _words(game, text, rules, action_names)
     affordable = isinstance(invalid_penalty, (int, float)) and 0 <= invalid_penalty < float("inf")
     require(affordable, "invalid_penalty", invalid_penalty, "a finite number >= 0")
     seats = _seat_agents(game, roles)
@@ -171,10 +171,6 @@ def raw_textualized(
         split=Split(_choice("split", split, Split)),
         render_mode=None if render_mode is None else _choice("render_mode", render_mode, render_modes(game)),
     )
-    words = GameText(rules=rules, action_names=action_names) if text is None else text
-    if text is None:
-        for agent in seats.values():  # what has no words shows here and not in the first episode
-            choices_of(game.action_space(agent), action_names)
     return TextualizedEnv(Recording(game, make), words, manner, name=name or f"{game.unwrapped}_text")
 
 
@@ -200,6 +196,16 @@ def _as_aec(env: Any) -> Game:
     if getattr(env, "possible_agents", None) is None:
         raise UsageError(f"env={env}: must have possible_agents, since roles are assigned before the first reset.")
     return env
+
+
+def _words(game: Game, text: GameText | None, rules: str | None, action_names: Sequence[str] | None) -> GameText:
+    """The game's own words, or those that its spaces are printed with."""
+    require(text is None or (rules is None and action_names is None), "text", text, "given without rules, action_names")
+    if text is not None:
+        return text
+    for agent in game.possible_agents:  # what has no words shows here and not in the first episode
+        choices_of(game.action_space(agent), action_names)
+    return GameText(rules=rules, action_names=action_names)
 
 
 def _seat_agents(game: Game, roles: Sequence[str] | None) -> dict[str, str]:
