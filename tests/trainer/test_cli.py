@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from transformers.utils.logging import is_progress_bar_enabled
 
+import llm_envs
 from at_grpo import cli, versions
 from at_grpo.checkpointing import latest_checkpoint
 from at_grpo.cli import INTERRUPTED, USAGE_ERROR, main
@@ -251,6 +252,13 @@ def test_a_run_stopped_at_once_says_what_is_lost(
 
 
 # ---- the other commands
+
+
+def test_the_version_is_the_package_one(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"at-grpo {llm_envs.__version__}\n"
 
 
 def test_a_dry_run_trains_nothing_and_minds_no_earlier_run(

@@ -28,6 +28,7 @@ from at_grpo.dry_run import dry_run
 from at_grpo.env_facts import EnvFacts, inspect_env
 from at_grpo.inference.base import SamplingParams
 from at_grpo.inference.scripted import ScriptedSampler
+from at_grpo.inference.trained import load_pool
 from at_grpo.loading import dump_config, load_config
 from at_grpo.memory import MemoryPlan, adapter_parameters, plan_memory, show_bytes
 from at_grpo.policies import build_policies
@@ -216,6 +217,18 @@ def test_a_base_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"model\.base='.*absent': no model can be loaded") as caught:
         memory_of(with_base(tmp_path / "absent"))
     assert "\n" not in str(caught.value)
+
+
+def test_a_base_model_that_is_not_there_is_told_by_the_option_that_names_it(tmp_path: Path) -> None:
+    """UC-175: a policy's own base, by the estimate and by what loads it."""
+    absent = str(tmp_path / "absent")
+    config = dataclasses.replace(CONFIG, policies={name: PolicySection(base=absent) for name in CONFIG.policies})
+    (pool,) = pools_of(config)
+    told = rf"^policies\.{pool.name}\.base='.*absent': no model can be loaded"
+    with pytest.raises(UsageError, match=told):
+        plan_memory(config, pool)
+    with pytest.raises(UsageError, match=told):
+        load_pool(pool, "float32", 0)
 
 
 # ---- the printed page

@@ -152,10 +152,10 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
     [
         (["roles.tool.policy=tem"], "roles.tool.policy='tem': must be one of team. Did you mean 'team'?"),
         (["policies.other.rank=4"], "policies.other: is played by no role"),
-        (["policies.mlp={}", "roles.tool.policy=mlp"], "policies.mlp: must be a word"),
-        (["policies.a={}", "roles.tool.policy=a"], "policies.a: must be a word"),
-        (["policies.default={}", "roles.tool.policy=default"], "policies.default: must be a word"),
-        (["policies.Team={}", "roles.tool.policy=Team"], "policies.Team: must be a word"),
+        (["policies.mlp={}", "roles.tool.policy=mlp"], "policies.mlp: must be another name: modules of models"),
+        (["policies.a={}", "roles.tool.policy=a"], "policies.a: must be another name: PEFT finds adapters' tensors"),
+        (["policies.default={}", "roles.tool.policy=default"], "policies.default: must be another name: all, base, "),
+        (["policies.Team={}", "roles.tool.policy=Team"], "policies.Team: must be a word of a-z, 0-9 and _"),
         (["model.base=''"], "model.base='': name a base model"),
         (["model.warm_start.steps=3"], "model.base='some/model': must be empty"),
         (["model.base=''", "model.warm_start.heads=6"], "hidden_size=128: must be a multiple"),
@@ -169,6 +169,10 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
             "inference.gpus=(0, 1, 2): must be a multiple of the number of servers of all pools",
         ),
         (["pools.tem.update_gpus=[0]"], "pools='tem': must be one of team. Did you mean 'team'?"),
+        (
+            ["pools.team={}"],
+            "pools.team={}: sets nothing apart; name what the policy is to have of its own",
+        ),
         (["pools.team.servers=2"], "pools.team.servers: has no effect with inference.backend='transformers'"),
         (
             ["inference.backend=vllm", "pools.team.urls=['http://h:1']", "pools.team.rollout_gpus=[0]"],
@@ -185,6 +189,10 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
         (
             ["inference.backend=vllm", "pools.team.rollout_gpus=[0, 1, 2]", "pools.team.servers=2"],
             "pools.team.rollout_gpus=(0, 1, 2): must be a multiple of its servers (2)",
+        ),
+        (
+            ["inference.backend=vllm", "pools.team.rollout_gpus=[0]", "inference.gpus=[1]"],
+            "inference.gpus=(1,): has no effect, every pool whose servers are started names devices of its own",
         ),
         (["env.eval_split=train"], "env.eval_split='train': must differ"),
         (["env.options.split=test"], "env.options.split='test': must be set as env.train_split"),
@@ -217,6 +225,7 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
             ["rollout.staleness=1", "inference.backend=vllm", "optim.importance_cap=0.0"],
             "optim.importance_cap=0: must be at least 1 with rollout.staleness=1",
         ),
+        (["rollout.stall_s=60.0"], "rollout.stall_s: has no effect with inference.backend='transformers'"),
         (["optim.warmup_steps=5"], "optim.warmup_steps=5: the constant schedule has no warm-up"),
         (["optim.scheduler=linear", "optim.warmup_steps=500"], "optim.warmup_steps=500: must be at most"),
         (["optim.loss_type=cispo"], "optim.epsilon=0.2: must be above 1 with loss_type='cispo'"),
@@ -247,6 +256,22 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
 def test_values_that_contradict_each_other_are_refused(overrides: list[str], expected: str, tmp_path: Path) -> None:
     """UC-176, UC-178: contradictions, and options that would be read by nobody."""
     assert expected in error_of(VALID, *overrides, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["rollout.stall_s=60.0"],
+        ["policies.other={}", "roles.tool.policy=other", "pools.other.rollout_gpus=[0]", "inference.gpus=[1]"],
+        ["policies.other.weights=full", "roles.tool.policy=other", "pools.other.update_gpus=[1]"],
+    ],
+    ids=["a server may stall", "one pool is left for the devices of all", "a pool sets a whole model apart"],
+)
+def test_the_same_values_are_taken_where_they_have_an_effect(overrides: list[str], tmp_path: Path) -> None:
+    """Negative controls of the refusals above."""
+    path = tmp_path / "config.yaml"
+    path.write_text(to_yaml(VALID))
+    load_config(path, ["inference.backend=vllm", *overrides])
 
 
 @pytest.mark.parametrize("backend", ["vllm", "openai"])

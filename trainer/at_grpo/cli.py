@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+import llm_envs
 from at_grpo import doctor, serve
 from at_grpo.checkpointing import check_same_config, check_unused, latest_checkpoint, read_config
 from at_grpo.config import TrainConfig
@@ -66,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="at-grpo", description="Train several LLM roles by AT-GRPO.", epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"at-grpo {llm_envs.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     train_help = "train the policies of a configuration"
     train = commands.add_parser("train", help=train_help, description=train_help)

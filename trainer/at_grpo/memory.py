@@ -122,9 +122,10 @@ def _skeleton(config: TrainConfig, pool: Pool) -> Any:
     try:
         shape = AutoConfig.from_pretrained(pool.base)
     except (OSError, ValueError) as error:  # ValueError: a config.json of no known model
+        reason = str(error).strip().splitlines()[0]
         raise UsageError(
-            f"model.base={pool.base!r}: no model can be loaded from there ({str(error).strip().splitlines()[0]}); "
-            "name a local folder, or check the spelling."
+            f"{pool.base_option}={pool.base!r}: no model can be loaded from there ({reason}); name a local folder, or "
+            "check the spelling."
         ) from error
     with torch.device("meta"):
         return AutoModelForCausalLM.from_config(shape)

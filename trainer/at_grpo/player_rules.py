@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from at_grpo.config import PlayerSection, RoleSection, TrainConfig
+from at_grpo.config import PlayerSection, RoleSection, TrainConfig, changed
 
 PLAYABLE = ("config.yaml", "adapter_config.json")  # one of them is in a checkpoint, and in the folder of an adapter
 
@@ -28,13 +28,11 @@ def _kind_problems(role: str, section: RoleSection, player: PlayerSection) -> It
     path = f"roles.{role}.player"
     if player.url and not player.model:
         yield f"{path}.model='': must be what the server calls the model; {player.url.rstrip('/')}/models lists them."
-    for name in () if player.url else ("model", "api_key_env", "options"):
-        if getattr(player, name):
-            yield f"{path}.{name}: has no effect without {path}.url; remove it."
+    for name in () if player.url else changed(player, ("model", "api_key_env", "options")):
+        yield f"{path}.{name}: has no effect without {path}.url; remove it."
     if player.reference:
-        for name in ("temperature", "max_tokens", "stop"):
-            if getattr(section, name) != getattr(RoleSection(), name):
-                yield f"roles.{role}.{name}: has no effect on the reference player {player.reference!r}; remove it."
+        for name in changed(section, ("temperature", "max_tokens", "stop")):
+            yield f"roles.{role}.{name}: has no effect on the reference player {player.reference!r}; remove it."
     if player.checkpoint and not any((Path(player.checkpoint) / name).is_file() for name in PLAYABLE):
         yield (
             f"{path}.checkpoint={player.checkpoint!r}: must be a checkpoint-<step> folder of a run, or the folder of "

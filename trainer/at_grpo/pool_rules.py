@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from at_grpo.choices import Backend
-from at_grpo.config import PoolSection, TrainConfig
+from at_grpo.config import PoolSection, TrainConfig, changed
 from at_grpo.placement import server_count
 from at_grpo.pools import pools_of
 from llm_envs.core.errors import unknown_choice
 
-OF_STARTED = ("rollout_gpus", "servers")
+OF_STARTED = ("rollout_gpus", "servers")  # of a pool, for servers that a run starts
 
 
 def pool_problems(config: TrainConfig) -> Iterator[str]:
@@ -29,6 +29,11 @@ def pool_problems(config: TrainConfig) -> Iterator[str]:
     if section.gpus and wanted and len(section.gpus) % wanted:
         of = "inference.servers" if len(pools) == 1 else "the number of servers of all pools that name no rollout_gpus"
         yield f"inference.gpus={section.gpus}: must be a multiple of {of} ({wanted}), which share them evenly."
+    if section.gpus and not wanted and any(pool.section.rollout_gpus for pool in pools):
+        yield (
+            f"inference.gpus={section.gpus}: has no effect, every pool whose servers are started names devices of its "
+            "own in rollout_gpus; remove it."
+        )
 
 
 def _base_problems(config: TrainConfig) -> Iterator[str]:
@@ -43,15 +48,18 @@ def _base_problems(config: TrainConfig) -> Iterator[str]:
 
 def _section_problems(config: TrainConfig, name: str, pool: PoolSection) -> Iterator[str]:
     path, backend = f"pools.{name}", config.inference.backend
+    if pool == PoolSection():
+        yield (
+            f"{path}={{}}: sets nothing apart; name what the policy is to have of its own (update_gpus, rollout_gpus, "
+            "servers or urls), or remove it."
+        )
     if backend != Backend.VLLM:
-        for option in OF_STARTED if backend == Backend.OPENAI else (*OF_STARTED, "urls"):
-            if getattr(pool, option):
-                yield f"{path}.{option}: has no effect with inference.backend={backend!r}; remove it."
+        for option in changed(pool, OF_STARTED if backend == Backend.OPENAI else (*OF_STARTED, "urls")):
+            yield f"{path}.{option}: has no effect with inference.backend={backend!r}; remove it."
     elif pool.urls or config.inference.urls:
         urls = f"{path}.urls" if pool.urls else "inference.urls"
-        for option in OF_STARTED:
-            if getattr(pool, option):
-                yield f"{path}.{option}: has no effect on the running servers of {urls}; remove one of them."
+        for option in changed(pool, OF_STARTED):
+            yield f"{path}.{option}: has no effect on the running servers of {urls}; remove one of them."
     servers = pool.servers or config.inference.servers
     if len(pool.rollout_gpus) % servers:
         yield (

@@ -42,6 +42,11 @@ class Pool:
         return Dtype.FLOAT32 if self.full else wanted
 
     @property
+    def base_option(self) -> str:
+        """The option that names the base."""
+        return f"policies.{self.name}.base" if self.policies[self.name].base else "model.base"
+
+    @property
     def name(self) -> str:
         """How messages and files call it: by its first policy."""
         return next(iter(self.policies))

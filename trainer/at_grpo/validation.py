@@ -21,6 +21,7 @@ from at_grpo.config import (
     TrainConfig,
     UpdateSection,
     WarmStartSection,
+    changed,
 )
 from at_grpo.env_facts import EnvFacts, inspect_env
 from at_grpo.player_rules import player_problems
@@ -37,6 +38,7 @@ from llm_envs.sandbox.registry import KINDS
 MODULE_NAMES = frozenset(
     {"model", "base_model", "base_layer", "layers", "self_attn", "mlp", "weight", "bias", "norm", "lm_head", "module"}
 )
+LORA_PREFIX = "lora_"  # PEFT warns of a name that is a part of it, even of one letter
 URL = re.compile(r"(?:https?://[^/\s@?#]+/*|unix:/\S+)\Z")
 BASE_URL = re.compile(r"(?:https?://[^/\s@?#]+(?:/[^\s?#]*)?)?\Z")
 POLICY_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -224,8 +226,10 @@ def _name_problems(config: TrainConfig) -> Iterator[str]:
     if not config.policies:
         yield "policies={}: name at least one, e.g. policies: {team: {rank: 16}}."
     for name in config.policies:
-        if not POLICY_NAME.match(name) or name in RESERVED or _of_a_module(name):
-            yield f"policies.{name}: must be a word of a-z, 0-9 and _, and no name of a module of the model."
+        if not POLICY_NAME.match(name):
+            yield f"policies.{name}: must be a word of a-z, 0-9 and _ that begins with a letter."
+        elif taken := _taken(name):
+            yield f"policies.{name}: must be another name: {taken}."
     for role, section in config.trained.items():
         if not section.policy:
             names = ", ".join(config.policies)
@@ -239,9 +243,15 @@ def _name_problems(config: TrainConfig) -> Iterator[str]:
         yield f"policies.{name}: is played by no role; name it in roles.<role>.policy, or remove it."
 
 
-def _of_a_module(name: str) -> bool:
-    """Whether PEFT would take a policy's name for a part of the model, or of the paths of adapters."""
-    return name in MODULE_NAMES or name.endswith("_proj") or "lora" in name or name in "lora_"
+def _taken(name: str) -> str:
+    """What else a policy's name would mean to PEFT or to servers; empty for nothing."""
+    if name in RESERVED:
+        return f"{', '.join(sorted(RESERVED))} have a meaning of their own"
+    if name in MODULE_NAMES or name.endswith("_proj"):
+        return "modules of models are called so, and PEFT would take one for the other"
+    if name in LORA_PREFIX or "lora" in name:
+        return f"PEFT finds adapters' tensors by {LORA_PREFIX!r}, and may mistake a part of it, or a name that has it"
+    return ""
 
 
 def _model_problems(config: TrainConfig) -> Iterator[str]:
@@ -262,9 +272,13 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
     if section.api_key_env and not any(running):
         yield "inference.api_key_env: has no effect without inference.urls, the servers that ask for a key; remove it."
     if section.backend == Backend.TRANSFORMERS:
-        for name in ("urls", *OF_STARTED):
-            if getattr(section, name) != getattr(InferenceSection(), name):
-                yield f"inference.{name}: has no effect with backend={section.backend!r}; set inference.backend=vllm."
+        for name in changed(section, ("urls", *OF_STARTED)):
+            yield f"inference.{name}: has no effect with backend={section.backend!r}; set inference.backend=vllm."
+        for name in changed(config.rollout, ("stall_s",)):
+            yield (
+                f"rollout.{name}: has no effect with inference.backend={section.backend!r}, where training begins when "
+                "all instances are finished; remove it."
+            )
         return
     if section.backend == Backend.OPENAI and not all(running):
         yield (
@@ -273,9 +287,8 @@ def _inference_problems(config: TrainConfig) -> Iterator[str]:
         )
     if all(running):
         urls = "inference.urls" if section.urls else "pools.<policy>.urls"
-        for name in OF_STARTED:
-            if getattr(section, name) != getattr(InferenceSection(), name):
-                yield f"inference.{name}: has no effect on the running servers of {urls}; remove one of them."
+        for name in changed(section, OF_STARTED):
+            yield f"inference.{name}: has no effect on the running servers of {urls}; remove one of them."
 
 
 def _idle_problems(config: TrainConfig) -> Iterator[str]:

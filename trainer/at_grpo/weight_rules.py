@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from at_grpo.choices import Backend, Weights
-from at_grpo.config import PolicySection, TrainConfig
+from at_grpo.config import PolicySection, TrainConfig, changed
 from at_grpo.inference.plan import LORA_RANKS
 from at_grpo.pools import Pool, pools_of
 
@@ -53,16 +53,14 @@ def _alone(name: str, pool: Pool) -> Iterator[str]:
     if others:
         yield (
             f"policies.{name}.weights='full': must have its base model to itself, {', '.join(others)} would change "
-            f"with it; give it a base (policies.{name}.base) or a pool (pools.{name}) of its own, or take "
-            "weights='lora'."
+            f"with it; give it a base (policies.{name}.base) or a pool of its own (pools.{name}, with devices or "
+            "servers that theirs does not name), or take weights='lora'."
         )
 
 
 def _without(name: str, section: PolicySection) -> Iterator[str]:
-    default = PolicySection()
-    for option in ("rank", "lora_alpha", "target_modules"):
-        if getattr(section, option) != getattr(default, option):
-            yield f"policies.{name}.{option}: has no effect with weights='full', which has no adapter; remove it."
+    for option in changed(section, ("rank", "lora_alpha", "target_modules")):
+        yield f"policies.{name}.{option}: has no effect with weights='full', which has no adapter; remove it."
     if section.beta:
         yield (
             f"policies.{name}.beta={section.beta}: must be 0 with weights='full', which keeps no copy of the policy's "

@@ -132,3 +132,17 @@ def test_refilling_ends_with_what_there_is_and_says_so(
     (said,) = caplog.messages
     assert said.startswith(f"step 0: {len(trained)} of 4 instances are trained on: rollout.filter=outcome left out")
     assert "rollout.refill=3 were tried" in said
+
+
+@pytest.mark.parametrize("grouping", ["turn", "trajectory"])
+def test_an_outcome_that_no_turn_can_have_is_told_with_what_to_set(
+    tmp_path: Path, grouping: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """UC-178: the filter over turns of tools alone leaves nothing; over whole episodes it may."""
+    config = toy_config(tmp_path, instances=2, filter="outcome", grouping=grouping, backend="transformers")
+    experience, _ = make_experience(config, lambda policy, prompt, sibling: "1")
+    with experience, caplog.at_level(logging.WARNING):
+        assert not list(experience.collect(0).micro_batches)
+    (said,) = caplog.messages
+    assert said.startswith("step 0: 0 of 2 instances are trained on: rollout.filter=outcome left out 2")
+    assert ("take rollout.filter=reward or rollout.grouping=trajectory" in said) is (grouping == "turn")

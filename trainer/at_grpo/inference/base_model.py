@@ -10,35 +10,36 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from llm_envs.core.errors import UsageError
 
 
-def load_base(source: str, dtype: str) -> tuple[Any, Any]:
+def load_base(source: str, dtype: str, option: str = "model.base") -> tuple[Any, Any]:
     """Model and tokenizer.
 
     Args:
         source: folder or hub id.
         dtype: name of a torch type.
+        option: that names the source, for the error.
 
     Raises:
         UsageError: there is nothing of that name, or it is no model.
     """
-    tokenizer = load_tokenizer(source)
-    with _found(source):
+    tokenizer = load_tokenizer(source, option)
+    with _found(source, option):
         return AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, dtype)), tokenizer
 
 
-def load_tokenizer(source: str) -> Any:
+def load_tokenizer(source: str, option: str = "model.base") -> Any:
     """The tokenizer alone. Raises as `load_base` does."""
-    with _found(source):
+    with _found(source, option):
         return AutoTokenizer.from_pretrained(source)
 
 
 @contextmanager
-def _found(source: str) -> Iterator[None]:
+def _found(source: str, option: str) -> Iterator[None]:
     """Around whatever loads a base model's files. Raises `UsageError`."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: no tokenizer in the folder, or a config.json of no known model
         raise UsageError(
-            f"model.base={source!r}: no model can be loaded from there ({str(error).strip().splitlines()[0]}). Name a "
+            f"{option}={source!r}: no model can be loaded from there ({str(error).strip().splitlines()[0]}). Name a "
             "local folder with config.json, weights and tokenizer (a checkpoint names it in its config.yaml), or log "
             "in to the hub and check the spelling."
         ) from error

@@ -68,7 +68,7 @@ def load_pool(pool: Pool, dtype: str, seed: int) -> LocalPool:
     Raises:
         UsageError: there is no such base model, or its tokenizer has no chat template.
     """
-    base, tokenizer = load_base(pool.base, pool.dtype(dtype))
+    base, tokenizer = load_base(pool.base, pool.dtype(dtype), pool.base_option)
     model = build_policies(base, pool.policies, seed=seed)
     encoder = PromptEncoder(tokenizer, pool.template)
     return LocalPool(pool, model, encoder, stop_token_ids(base.generation_config, tokenizer))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from at_grpo.advantages import Scale, score
-from at_grpo.choices import Filter
+from at_grpo.choices import Filter, Grouping
 from at_grpo.config import TrainConfig
 from at_grpo.journal import Journal
 from at_grpo.rollouts.engine import permute_rewards
@@ -15,6 +15,11 @@ from at_grpo.seeds import instance_indices
 from at_grpo.store import ExperienceStore
 
 logger = logging.getLogger(__name__)
+
+NO_OUTCOME = (  # told when it has happened: an environment does not say which of its roles change the state
+    " None at all is what a role gives that leaves the state as it is, such as a tool: at its turn it earns nothing "
+    "for the team. Where only such roles are trained, take rollout.filter=reward or rollout.grouping=trajectory."
+)
 
 
 class Collection:
@@ -86,10 +91,12 @@ class Collection:
         self.rollout = Rollout([self._played[index] for index in sorted(self._played)], programs)
         self.seconds = seconds
         if self.wanted:
+            at_turns = self._config.rollout.grouping == Grouping.TURN
             logger.warning(
                 "step %d: %d of %d instances are trained on: rollout.filter=%s left out %d, and rollout.refill=%d were "
-                "tried in their place. Instances of another difficulty, or a larger rollout.k, would leave more.",
+                "tried in their place. Instances of another difficulty, or a larger rollout.k, would leave more.%s",
                 *(self.step, self.kept, self._config.rollout.instances, self._filter),
                 *(len(self._played) - self.kept, len(self._played) - self._config.rollout.instances),
+                NO_OUTCOME if at_turns and self._filter is Filter.OUTCOME and not self.kept else "",
             )
         self.store.seal()

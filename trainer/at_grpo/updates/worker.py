@@ -54,16 +54,17 @@ class UpdateWorker:
         self._connection, self._plan = connection, plan
         self._inbox: SimpleQueue[Any] = SimpleQueue()
         threading.Thread(target=self._read, name="orders of the driver", daemon=True).start()
-        base, tokenizer = load_base(plan.pool.base, plan.pool.dtype(plan.config.model.dtype))
-        model = build_policies(base, plan.pool.policies, seed=plan.config.run.seed)
+        pool = plan.pool
+        base, tokenizer = load_base(pool.base, pool.dtype(plan.config.model.dtype), pool.base_option)
+        model = build_policies(base, pool.policies, seed=plan.config.run.seed)
         stops = stop_token_ids(base.generation_config, tokenizer)
-        self._weights = LocalWeights(model, plan.pool.policies)
-        self._versions = dict.fromkeys(plan.pool.policies, 0)
+        self._weights = LocalWeights(model, pool.policies)
+        self._versions = dict.fromkeys(pool.policies, 0)
         self._sampler = TransformersSampler(
             model,
             stop_token_ids=stops,
             pad_id=tokenizer.pad_token_id,
-            policies=plan.pool.policies,
+            policies=pool.policies,
             versions=self._versions,
             decode=tokenizer.decode,
         )
@@ -71,8 +72,8 @@ class UpdateWorker:
         self._trainer = ATGRPOTrainer(
             model,
             args=grpo_config(plan.config, driver=False),
-            policies=plan.pool.policies,
-            temperatures={role: section.temperature for role, section in plan.pool.roles.items()},
+            policies=pool.policies,
+            temperatures={role: section.temperature for role, section in pool.roles.items()},
             collect=self._collect,
             mini_batches=mini_batches_of(plan.config),
             gather=self._tell,

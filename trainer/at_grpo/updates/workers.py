@@ -108,7 +108,7 @@ class UpdateWorkers:
             RemotePool(
                 one.plan.pool,
                 one,
-                PromptEncoder(load_tokenizer(one.plan.pool.base), one.plan.pool.template),
+                PromptEncoder(load_tokenizer(one.plan.pool.base, one.plan.pool.base_option), one.plan.pool.template),
                 self._ready[one.plan.pool.name].stop_token_ids,
             )
             for one in self._leaders
