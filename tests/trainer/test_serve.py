@@ -2,15 +2,12 @@
 
 import argparse
 import asyncio
-import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -22,7 +19,7 @@ from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.keeper import descendants
 from at_grpo.loading import load_config
 from llm_envs.core.errors import UsageError
-from tests.architecture.paths import ROOT
+from tests import commands
 from tests.scale import scaled
 from tests.trainer.inference import listener
 from tests.trainer.inference.http_server import serving
@@ -42,22 +39,9 @@ def free_port() -> int:
         return number
 
 
-@contextmanager
-def command(*words: str) -> Iterator["subprocess.Popen[str]"]:
+def command(*words: str) -> AbstractContextManager["subprocess.Popen[str]"]:
     """`at-grpo serve` in a process of its own, as long as the context is open."""
-    paths = os.pathsep.join(str(ROOT / part) for part in (".", "trainer"))
-    running = subprocess.Popen(
-        [sys.executable, "-m", "at_grpo", "serve", *words],
-        env=os.environ | {"PYTHONPATH": paths},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield running
-    finally:
-        running.kill()
-        running.communicate()
+    return commands.running("at_grpo", "serve", *words)
 
 
 def health(url: str) -> object:

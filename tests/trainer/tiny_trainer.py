@@ -28,20 +28,26 @@ def tokenizer() -> PreTrainedTokenizerFast:
     )
 
 
-def base_model(seed: int = 0) -> Qwen3ForCausalLM:
+TINY = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "head_dim": 16,
+}
+
+
+def base_model(seed: int = 0, **sizes: int) -> Qwen3ForCausalLM:
+    """Untrained; `sizes` replace those of `TINY`."""
     torch.manual_seed(seed)
     config = Qwen3Config(
         vocab_size=VOCABULARY,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=16,
         max_position_embeddings=128,
         tie_word_embeddings=True,
         pad_token_id=1,
         eos_token_id=2,
+        **TINY | sizes,
     )
     return Qwen3ForCausalLM(config).float()
 

@@ -5,12 +5,10 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ import pytest
 from llm_envs import plan_path_v0
 from llm_envs.core.errors import UsageError
 from llm_envs.play import play
-from tests.architecture.paths import ROOT
+from tests import commands
 from tests.benchmarks.calls import call
 from tests.benchmarks.exports.other_python import printed_code, python_with, run_there
 from tests.scale import scaled
@@ -30,23 +28,13 @@ OPTIONS = {"size": 4, "walls": 0.0, "min_path": 2, "max_cycles": 3, "roles": "si
 SETTINGS = [word for name, value in OPTIONS.items() for word in ("--set", f"{name}={value}")]
 
 
-@contextmanager
-def serving(*words: str, token: str | None = TOKEN) -> Iterator["subprocess.Popen[str]"]:
+def serving(*words: str, token: str | None = TOKEN) -> AbstractContextManager["subprocess.Popen[str]"]:
     """`llm-envs serve` on a free port, as long as the block runs."""
     environment = {name: value for name, value in os.environ.items() if name != "LLM_ENVS_SERVE_TOKEN"}
-    environment |= {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "benchmarks")))}
-    running = subprocess.Popen(
-        [sys.executable, "-m", "llm_envs.cli", "serve", "--env", "plan_path_v0", "--port", "0", *SETTINGS, *words],
-        env=environment if token is None else environment | {"LLM_ENVS_SERVE_TOKEN": token},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield running
-    finally:
-        running.kill()
-        running.communicate()
+    if token is not None:
+        environment["LLM_ENVS_SERVE_TOKEN"] = token
+    arguments = ("serve", "--env", "plan_path_v0", "--port", "0", *SETTINGS, *words)
+    return commands.running("llm_envs.cli", *arguments, environment=environment)
 
 
 def line_of(running: "subprocess.Popen[str]") -> str:

@@ -11,32 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from at_grpo.config import PolicySection, RoleSection
 from at_grpo.policies import build_policies
-from tests.trainer.tiny_trainer import VOCABULARY, cut, make_trainer, random_samples, run_config
+from tests.trainer.tiny_trainer import base_model, cut, make_trainer, random_samples, run_config
 
 FEW, MANY, RANK = 2, 6, 32
+LARGE = {  # 75 MB, so that a second base can't hide behind an adapter's moments
+    "hidden_size": 512,
+    "intermediate_size": 1024,
+    "num_hidden_layers": 8,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "head_dim": 64,
+}
 WAIT_S = 120.0
 _FORK = multiprocessing.get_context("fork")
-
-
-def large_base() -> Qwen3ForCausalLM:
-    """75 MB, so that a second one can't hide behind an adapter's moments."""
-    config = Qwen3Config(
-        vocab_size=VOCABULARY,
-        hidden_size=512,
-        intermediate_size=1024,
-        num_hidden_layers=8,
-        num_attention_heads=8,
-        num_key_value_heads=4,
-        head_dim=64,
-        tie_word_embeddings=True,
-        pad_token_id=1,
-        eos_token_id=2,
-    )
-    return Qwen3ForCausalLM(config).float()
 
 
 def resident() -> int:
@@ -59,7 +49,7 @@ def train(roles: int, bases: bool, folder: Path, answer: Connection) -> None:
         roles={name: RoleSection(policy=name) for name in names},
     )
     before = resident()
-    base = large_base()
+    base = base_model(**LARGE)
     held: list[Any] = [copy.deepcopy(base) for _ in names] if bases else []
     model = build_policies(base, config.policies, seed=0)
     batches = [batch for name in names for batch in cut(random_samples(name, 2, 0), 2)]
