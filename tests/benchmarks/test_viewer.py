@@ -11,8 +11,10 @@ import pytest
 
 from llm_envs.core.errors import UsageError
 from llm_envs.episode import Episode
+from llm_envs.players import Player, ReferencePlayer
 from llm_envs_bench.agents import Cast
 from llm_envs_bench.agents.base import PlainAgent
+from llm_envs_bench.agents.references import ReferenceAgent
 from llm_envs_bench.runner import evaluate
 from llm_envs_bench.spec import EpisodeKey, RunSpec
 from llm_envs_bench.viewer import build_page
@@ -38,6 +40,15 @@ class Attacking(PlainAgent):
 
     def enter(self, key: EpisodeKey) -> Attacker:
         return Attacker()
+
+
+class Wavering(PlainAgent):
+    """Walks in every other sample."""
+
+    name = "wavering"
+
+    def enter(self, key: EpisodeKey) -> Player:
+        return ReferencePlayer("oracle" if key.sample % 2 else "idle")
 
 
 def data_in(page: str) -> dict[str, Any]:
@@ -155,6 +166,17 @@ def test_the_address_leads_back_to_the_same_turn(page: Page, play: Play, tmp_pat
     page.evaluate("location.hash = '#episode=corridor-v0/4/0&turn=2'")
     page.evaluate("openAtHash()")
     assert (text(page, "#heading"), text(page, "#turn")) == ("Instance 4", "turn 2 of 6")
+
+
+@pytest.mark.needs("chromium")
+def test_an_instance_that_was_now_and_then_solved_is_shown_without_an_interval(page: Page, tmp_path: Path) -> None:
+    """It has none, and JSON has no word for that."""
+    spec = RunSpec(env=corridor.ENV_ID, agents={"scout": "oracle", "walker": "idle"}, instances=1, samples=2)
+    cast = Cast({"scout": ReferenceAgent("oracle", 0), "walker": Wavering()})
+    open_runs(page, tmp_path, {"wavering": evaluate(spec, tmp_path / "run", cast=cast)})
+    assert text(page, ".score-value") == "50.0%"
+    assert text(page, ".score-range") == "no interval from one instance"
+    assert count(page, ".whisker rect") == 2
 
 
 @pytest.mark.needs("chromium")

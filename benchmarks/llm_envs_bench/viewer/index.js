@@ -30,11 +30,12 @@ const nameOf = (row) => {
 };
 
 function interval([value, low, high]) {
-  const words = `95% interval ${percent(low)} to ${percent(high)}`;
+  const known = low !== null; // not where one instance was played several times
+  const words = known ? `95% interval ${percent(low)} to ${percent(high)}` : "no interval from one instance";
   const svg = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "whisker", role: "img", "aria-label": words });
   svg.append(
     draw("rect", { x: 0, y: 3, width: 100, height: 2, class: "axis" }),
-    draw("rect", { x: 100 * low, y: 2, width: Math.max(0.6, 100 * (high - low)), height: 4, class: "interval" }),
+    ...(known ? [draw("rect", { x: 100 * low, y: 2, width: Math.max(0.6, 100 * (high - low)), height: 4, class: "interval" })] : []),
     draw("rect", { x: Math.min(99, Math.max(0, 100 * value - 0.5)), y: 0, width: 1, height: 8, class: "value" }),
   );
   return [svg, make("span", "score-range quiet", words)];

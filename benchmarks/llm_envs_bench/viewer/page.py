@@ -1,5 +1,6 @@
 """Builds the page: the runs as data, the template, style and script around it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -162,8 +163,9 @@ def _entry_data(entry: _Entry) -> Mapping[str, Any]:
     }
 
 
-def _estimate(estimate: Estimate) -> Sequence[float]:
-    return [estimate.value, estimate.low, estimate.high]
+def _estimate(estimate: Estimate) -> Sequence[float | None]:
+    """Value and bounds; None for a bound that is not known, since JSON has no word for it."""
+    return [number if math.isfinite(number) else None for number in (estimate.value, estimate.low, estimate.high)]
 
 
 def _asset(name: str) -> str:
