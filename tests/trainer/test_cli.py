@@ -287,6 +287,17 @@ def test_the_module_is_the_script() -> None:
     assert "tiny_cpu" in done.stdout
 
 
+@pytest.mark.parametrize(("before", "level"), [("main(['configs'])", "ERROR"), ("pass", "WARNING")])
+def test_the_hub_s_own_words_on_its_retries_are_not_shown(before: str, level: str) -> None:
+    """The second case is the negative control: without the command line they would be."""
+    code = f"from at_grpo.cli import main; {before}; import huggingface_hub as hub, logging; "
+    code += "print(logging.getLevelName(hub.logging.get_verbosity()))"
+    environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_VERBOSITY"}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split()[-1] == level
+
+
 def test_every_configuration_is_in_the_wheel() -> None:
     """The folder is inside the package, so what is listed here is what a user gets."""
     assert (ROOT / "trainer" / "at_grpo" / "configs").resolve() == cli.CONFIGS.resolve()

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import io
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -213,10 +214,15 @@ def test_nothing_is_allocated_for_the_estimate(saved_base: Path) -> None:
     assert {parameter.device.type for parameter in skeleton.parameters()} == {"meta"}
 
 
-def test_a_base_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_base_model_that_is_not_there_is_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """And before the hub is asked, which may take long, another one says so."""
+    caplog.set_level(logging.INFO, "at_grpo")
     with pytest.raises(UsageError, match=r"model\.base='.*absent': no model can be loaded") as caught:
         memory_of(with_base(tmp_path / "absent"))
     assert "\n" not in str(caught.value)
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
+        f"{tmp_path / 'absent'} is no folder here"
+    ]
 
 
 def test_a_base_model_that_is_not_there_is_told_by_the_option_that_names_it(tmp_path: Path) -> None:

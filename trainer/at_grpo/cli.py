@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -32,8 +33,10 @@ FAILURE, USAGE_ERROR, INTERRUPTED = 1, 2, 130  # 128 + SIGINT, what a shell repo
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    for package, level in (("at_grpo", logging.INFO), ("llm_envs", logging.INFO), ("huggingface_hub", logging.ERROR)):
-        logging.getLogger(package).setLevel(level)  # the hub's retries end in one message of ours
+    for package in ("at_grpo", "llm_envs"):
+        logging.getLogger(package).setLevel(logging.INFO)
+    # The hub's retries end in one message of ours. When its client is imported, it sets its logger's level to this.
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
     parser = _parser()
     words = list(sys.argv[1:] if argv is None else argv)
     mark = words.index("--") if "--" in words else len(words)

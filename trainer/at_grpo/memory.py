@@ -1,8 +1,10 @@
 """How much memory a run will need, from the shape of the model alone: nothing is loaded, nothing is allocated."""
 
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from at_grpo.choices import Backend, Dtype
@@ -11,6 +13,7 @@ from at_grpo.inference.plan import lora_bound
 from at_grpo.pools import Pool, base_of
 from llm_envs.core.errors import UsageError
 
+logger = logging.getLogger(__name__)
 ADAPTER_BYTES = 16  # float32: the weight, its gradient, and AdamW's two moments
 # Saved activations of a transformer layer are 17 numbers per token and hidden unit where attention is not materialised
 # (Korthikanti et al. 2022, arXiv 2205.05198, section 4.1 without the 5as/h term of the attention matrix).
@@ -119,6 +122,8 @@ def _skeleton(config: TrainConfig, pool: Pool) -> Any:
 
     if config.model.warm_start is not None and pool.base == base_of(config, PolicySection()):
         return _tiny_skeleton(config.model.warm_start)
+    if not Path(pool.base).is_dir():
+        logger.info("%s is no folder here: asking the hub, for a minute at most where there is no network", pool.base)
     try:
         shape = AutoConfig.from_pretrained(pool.base)
     except (OSError, ValueError) as error:  # ValueError: a config.json of no known model
