@@ -124,7 +124,7 @@ class OpenEnvServer:
                 await self._converse(socket, session, caller)
         except Refusal as refusal:
             await _send(socket, _error_frame(refusal))
-        except Exception:  # the boundary of a connection: no session could be made or ended for it
+        except Exception:  # the boundary of a connection: a defect's details are for the log
             _logger.exception("a connection could not be served")
             await _send(socket, _error_frame(Refusal(Code.FACTORY_ERROR, _INTERNAL)))
         finally:
@@ -240,7 +240,7 @@ async def _in_words(request: web.Request, handler: Handler) -> web.StreamRespons
     except web.HTTPException as error:
         code = Code.NOT_FOUND if error.status == 404 else Code.VALIDATION_ERROR
         return _error(error.status, code, f"{request.method} {request.path}: {error.reason}.")
-    except Exception:  # a defect of the server or the environment: its details are for the log
+    except Exception:  # the boundary of a request: a defect's details are for the log
         _logger.exception("%s %s could not be answered", request.method, request.path)
         return _error(500, Code.EXECUTION_ERROR, _INTERNAL)
 

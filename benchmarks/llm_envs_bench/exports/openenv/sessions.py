@@ -119,7 +119,7 @@ class Sessions:
             del self._agents[token]
         try:
             session.close()
-        except Exception:  # else the watch would end with it, and no session would ever be idle again
+        except Exception:  # this boundary; else the watch would end with it, and no idle session would end
             _logger.exception("session %s: its environment could not be closed", session.id)
 
     def end_all(self) -> None:
