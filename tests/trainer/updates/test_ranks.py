@@ -1,5 +1,6 @@
 """Two processes that share the micro-batches of a version take the steps that one process would have taken."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,22 @@ def test_a_rank_that_lacks_memory_does_not_say_that_it_lost_the_others(
     with pytest.raises(told or type(error)) as raised, Ranks(tmp_path / "r", 0, 2, 1.0)._together():
         raise error
     assert (raised.value is error) is (told is None)
+
+
+def test_a_rank_does_not_wait_for_one_that_has_ended(tmp_path: Path) -> None:
+    """The driver knows it from the process; `update.timeout_s` is half an hour."""
+    with pytest.raises(WorkerError, match=r"^rank 0 of 2 has lost the other .* \(one ended before all had met\)\. See"):
+        Ranks(tmp_path / "r", 0, 2, 1800.0, lost=lambda: True).meet({})
+    with pytest.raises(WorkerError, match=r"not all came within 0\.1 s.*raise update\.timeout_s"):
+        Ranks(tmp_path / "r", 0, 2, 0.1, lost=lambda: False).meet({})
+
+
+def test_a_rank_that_waits_for_the_others_hears_ctrl_c(tmp_path: Path) -> None:
+    """Signals are handled between two looks; torch's own rendezvous would wait on."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Ranks(tmp_path / "r", 0, 2, 60.0).meet({})
+    finally:
+        signal.signal(signal.SIGALRM, before)

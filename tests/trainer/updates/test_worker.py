@@ -4,6 +4,7 @@ import multiprocessing
 import threading
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
@@ -26,19 +27,22 @@ def worker(**attributes: Any) -> Any:
     return bare
 
 
-def read_orders(connection: Connection, driver: Connection) -> None:
+def read_orders(connection: Connection, driver: Connection, rendezvous: Path) -> None:
     driver.close()
     connection.send("a report")
-    reading = worker(_connection=connection, _inbox=SimpleQueue())._read
+    plan = SimpleNamespace(rendezvous=rendezvous)
+    reading = worker(_connection=connection, _inbox=SimpleQueue(), _plan=plan)._read
     threading.Thread(target=reading, daemon=True).start()
     time.sleep(2 * WAIT_S)  # what it does otherwise
 
 
 @pytest.mark.parametrize("unread", [False, True])
-def test_a_worker_ends_with_its_driver_whatever_that_has_left_unread(unread: bool) -> None:
-    """A pipe whose other end dies with something unread is reset, not ended."""
+def test_a_worker_ends_with_its_driver_whatever_that_has_left_unread(unread: bool, tmp_path: Path) -> None:
+    """A pipe whose other end dies with something unread is reset, not ended. The file by which ranks met goes, too."""
+    rendezvous = tmp_path / "rendezvous"
+    rendezvous.touch()
     ours, theirs = _FORK.Pipe()
-    process = _FORK.Process(target=read_orders, args=(theirs, ours))
+    process = _FORK.Process(target=read_orders, args=(theirs, ours, rendezvous))
     process.start()
     theirs.close()
     assert ours.poll(WAIT_S)
@@ -48,6 +52,7 @@ def test_a_worker_ends_with_its_driver_whatever_that_has_left_unread(unread: boo
     process.join(WAIT_S)
     process.kill()
     assert process.exitcode == 1
+    assert not rendezvous.exists()
 
 
 def test_a_request_that_cannot_be_served_is_refused_as_in_the_driver_s_own_process() -> None:

@@ -5,10 +5,12 @@ them but what is here: two sums at the end of an iteration, in one order on ever
 micro-batches, also none, and any of the policies.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -16,20 +18,30 @@ import torch.distributed as dist
 from at_grpo.stopping import WorkerError
 
 Parameters = Mapping[str, Sequence[torch.nn.Parameter]]
+POLL_S = 0.05
+
+
+def _nobody() -> bool:
+    """No other rank is known to have ended."""
+    return False
 
 
 class Ranks:
     """This process and the others of its worker: one process group, over gloo, and over NCCL between GPUs."""
 
-    def __init__(self, rendezvous: Path, rank: int, size: int, timeout_s: float) -> None:
+    def __init__(
+        self, rendezvous: Path, rank: int, size: int, timeout_s: float, lost: Callable[[], bool] = _nobody
+    ) -> None:
         """Nobody has met yet.
 
         Args:
             rendezvous: a file on a file system that all share, not there before the first joins.
             rank, size: which of how many this is.
             timeout_s: seconds for which one rank waits for another.
+            lost: whether another process is known to have ended, so that waiting for all would be in vain.
         """
         self.rank, self.size = rank, size
+        self._lost = lost
         self._rendezvous, self._timeout = rendezvous, timedelta(seconds=timeout_s)
 
     def meet(self, parameters: Parameters) -> None:
@@ -41,16 +53,29 @@ class Ranks:
         """
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
         with self._together(), torch.no_grad():
-            dist.init_process_group(
-                backend,
-                init_method=f"file://{self._rendezvous}",
-                rank=self.rank,
-                world_size=self.size,
-                timeout=self._timeout,
-            )
+            store: Any = dist.FileStore(str(self._rendezvous), self.size)  # type: ignore[attr-defined]
+            store.set_timeout(self._timeout)
+            self._await_all(store)
+            dist.init_process_group(backend, store=store, rank=self.rank, world_size=self.size, timeout=self._timeout)
             for own in parameters.values():
                 for parameter in own:
                     dist.broadcast(parameter.data, 0)
+
+    def _await_all(self, store: Any) -> None:
+        """Before torch waits for them, since it would do so deaf to Ctrl-C, and for a rank that has ended, too.
+
+        Raises:
+            RuntimeError: they don't come, as torch's own.
+        """
+        store.set(f"here/{self.rank}", "yes")
+        everybody = [f"here/{rank}" for rank in range(self.size)]
+        deadline = time.monotonic() + self._timeout.total_seconds()
+        while not store.check(everybody):
+            if self._lost():
+                raise RuntimeError("one ended before all had met")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"not all came within {self._timeout.total_seconds():g} s")
+            time.sleep(POLL_S)
 
     def sum(self, tokens: dict[str, int], losses: dict[str, float], parameters: Parameters) -> None:
         """Add up what all ranks have gathered, in place: the policies' token counts and losses, and the gradients of

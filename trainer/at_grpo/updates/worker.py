@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -104,7 +105,9 @@ class UpdateWorker:
             while True:
                 self._inbox.put(self._connection.recv())
         except (EOFError, OSError):  # the latter where it had not read all that this process told
-            os._exit(1)  # the driver has died; nobody wants what the main thread is doing
+            with suppress(OSError):
+                self._plan.rendezvous.unlink(missing_ok=True)  # the driver's to remove, which has died
+            os._exit(1)  # nobody wants what the main thread is doing
 
     def _collect(self, step: int) -> Iteration:  # the driver counts
         return Iteration(self._micro_batches(), {})

@@ -6,6 +6,7 @@ experience.
 
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -96,7 +97,8 @@ class UpdateWorkers:
             self._ready.setdefault(one.plan.pool.name, one.wait_ready())
         if self._driver.ranks > 1:
             plan = self._driver
-            self.ranks = Ranks(plan.rendezvous, plan.rank, plan.ranks, self._config.update.timeout_s)
+            timeout_s, lost = self._config.update.timeout_s, self._lost.is_set
+            self.ranks = Ranks(plan.rendezvous, plan.rank, plan.ranks, timeout_s, lost)
 
     def pools(self) -> list[RemotePool]:
         """The policies that other workers train, pool by pool.
@@ -212,27 +214,34 @@ def update_workers(
     Raises:
         WorkerError: one is lost, or fails.
     """
-    with tempfile.TemporaryDirectory(prefix="at-grpo-ranks-") as folder:
-        plans = [
-            WorkerPlan(config, pool, rank, len(place.ranks), gpu, Path(folder) / pool.name, _part(resume, pool, number))
-            for number, (pool, place) in enumerate(zip(pools, placement.pools, strict=True))
-            for rank, gpu in enumerate(place.ranks)
-        ]
-        workers, at_once = UpdateWorkers(config, plans), True
-        try:
-            workers.start()
-            yield workers
-            at_once = False
-        except InterruptedRun:
-            at_once = False
-            raise
-        except (WorkerError, SamplerError) as error:
-            reason = workers.obituary()
-            if reason is not None:
-                raise reason from error
-            raise
-        finally:
-            workers.close(at_once=at_once)
+    # Made by ranks that meet, if there are several; a worker that outlives the driver removes it, too.
+    meeting = Path(tempfile.gettempdir()) / f"at-grpo-ranks-{uuid.uuid4().hex}"
+    plans = [
+        WorkerPlan(
+            *(config, pool, rank, len(place.ranks), gpu),
+            rendezvous=meeting.with_suffix(f".{pool.name}"),
+            resume=_part(resume, pool, number),
+        )
+        for number, (pool, place) in enumerate(zip(pools, placement.pools, strict=True))
+        for rank, gpu in enumerate(place.ranks)
+    ]
+    workers, at_once = UpdateWorkers(config, plans), True
+    try:
+        workers.start()
+        yield workers
+        at_once = False
+    except InterruptedRun:
+        at_once = False
+        raise
+    except (WorkerError, SamplerError) as error:
+        reason = workers.obituary()
+        if reason is not None:
+            raise reason from error
+        raise
+    finally:
+        workers.close(at_once=at_once)
+        for plan in plans:
+            plan.rendezvous.unlink(missing_ok=True)
 
 
 def _part(resume: Path | None, pool: Pool, number: int) -> Path | None:
