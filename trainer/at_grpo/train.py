@@ -16,7 +16,7 @@ from at_grpo.checkpointing import committing
 from at_grpo.config import TrainConfig
 from at_grpo.inference.frozen import frozen_players
 from at_grpo.inference.serving import serving
-from at_grpo.inference.trained import encoders_of, load_pool
+from at_grpo.inference.trained import LocalPool, encoders_of, load_pool
 from at_grpo.mini_batches import mini_batches_of
 from at_grpo.placement import place, visible_gpus
 from at_grpo.pools import MADE, pools_of
@@ -58,25 +58,32 @@ def run(config: TrainConfig, resume: Path | None = None) -> Path:
             experience = Experience(config, engine, players, inference.publication, report.on_step)
             if resume is not None:
                 experience.restore(resume)
-            trainer = ATGRPOTrainer(
-                own.model,
-                args=grpo_config(config),
-                policies=own.pool.policies,
-                temperatures={role: section.temperature for role, section in own.pool.roles.items()},
-                collect=workers.share(experience.collect),
-                gather=workers.gather,
-                ranks=workers.ranks,
-                mini_batches=mini_batches_of(config),
-                assess=experience.assess,
-                commit=functools.partial(_commit, config, experience, workers),
-                processing_class=own.encoder.tokenizer,
-                callbacks=report.callbacks,
-            )
+            trainer = _trainer(config, own, workers, experience, report)
             with report.running(trainer), experience:
                 workers.begin()
                 trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
     report.finish(experience.totals, {"prepare": ready - began, "train": time.monotonic() - ready})
     return folder
+
+
+def _trainer(
+    config: TrainConfig, own: LocalPool, workers: UpdateWorkers, experience: Experience, report: RunReport
+) -> ATGRPOTrainer:
+    """The trainer of this process: its policies, learning from its share of the experience."""
+    return ATGRPOTrainer(
+        own.model,
+        args=grpo_config(config),
+        policies=own.pool.policies,
+        temperatures={role: section.temperature for role, section in own.pool.roles.items()},
+        collect=workers.share(experience.collect),
+        gather=workers.gather,
+        ranks=workers.ranks,
+        mini_batches=mini_batches_of(config),
+        assess=experience.assess,
+        commit=functools.partial(_commit, config, experience, workers),
+        processing_class=own.encoder.tokenizer,
+        callbacks=report.callbacks,
+    )
 
 
 @contextmanager

@@ -78,14 +78,7 @@ def load_players(
     """
     seats = _seats(checkpoints)
     names = _adapter_names(seats)
-    samplers: dict[str, BatchingSampler] = {}
-    tokenizers: dict[str, Any] = {}
-    for base, dtype in dict.fromkeys((seat.base, seat.dtype) for seat in seats.values()):
-        there = [seat for seat in seats.values() if (seat.base, seat.dtype) == (base, dtype)]
-        own = {seat.weights: names[seat.weights] for seat in there}
-        sampler, tokenizer = _load(base, dtype, own, adapters=not there[0].whole)
-        samplers |= dict.fromkeys(own.values(), sampler)
-        tokenizers |= dict.fromkeys(own.values(), tokenizer)
+    samplers, tokenizers = _samplers(seats, names)
     several = len(set(samplers.values())) > 1
     together = PooledSampler({name: part_of(one) for name, one in samplers.items()}) if several else None
     players = {}
@@ -95,6 +88,21 @@ def load_players(
         encoder = PromptEncoder(tokenizers[name], seat.template)
         players[role] = PolicyPlayer(together or samplers[name], encoder, name, drawn, seed, name=seat.name)
     return players
+
+
+def _samplers(
+    seats: Mapping[str, _Seat], names: Mapping[Path, str]
+) -> tuple[dict[str, BatchingSampler], dict[str, Any]]:
+    """Name of adapter or model -> its sampler, and its tokenizer. Each base model is loaded once."""
+    samplers: dict[str, BatchingSampler] = {}
+    tokenizers: dict[str, Any] = {}
+    for base, dtype in dict.fromkeys((seat.base, seat.dtype) for seat in seats.values()):
+        there = [seat for seat in seats.values() if (seat.base, seat.dtype) == (base, dtype)]
+        own = {seat.weights: names[seat.weights] for seat in there}
+        sampler, tokenizer = _load(base, dtype, own, adapters=not there[0].whole)
+        samplers |= dict.fromkeys(own.values(), sampler)
+        tokenizers |= dict.fromkeys(own.values(), tokenizer)
+    return samplers, tokenizers
 
 
 def _load(base: str, dtype: str, names: Mapping[Path, str], *, adapters: bool) -> tuple[TransformersSampler, Any]:
