@@ -64,9 +64,9 @@ def walked(agent: str, out: Path, *, instances: int = 3, timeout_s: float = 60.0
 def test_the_program_of_the_page_is_benchmarked_as_printed(tmp_path: Path) -> None:
     (printed,) = (block.code for block in blocks(ROOT / "docs/evaluation.md", "python") if "sys.stdin" in block.code)
     agent = command(tmp_path, printed)
-    for roles in ("team", "single"):
-        spec = plan_run("plan_path_v0", agent, {}, options={"roles": roles}, instances=4)
-        run = evaluate(spec, tmp_path / roles)
+    for roles, difficulty in (("team", "easy"), ("single", "easy"), ("team", "hard")):
+        options = {"roles": roles, "difficulty": difficulty}
+        run = evaluate(plan_run("plan_path_v0", agent, {}, options=options, instances=4), tmp_path / roles / difficulty)
         assert [episode.success for episode in run.episodes] == [True] * 4
         assert {turn.invalid for episode in run.episodes for turn in episode.turns} == {None}
     assert len(printed.splitlines()) <= 30
