@@ -233,6 +233,11 @@ def test_a_group_of_one_is_refused_with_the_reason(tmp_path: Path) -> None:
         (["inference.gpus=[0]"], "inference.gpus: has no effect with backend='transformers'"),
         (["inference.urls=['http://h:1']"], "inference.urls: has no effect with backend='transformers'"),
         (["inference.servers=2"], "inference.servers: has no effect with backend='transformers'"),
+        (["inference.restarts=1"], "inference.restarts: has no effect with backend='transformers'"),
+        (
+            ["inference.backend=vllm", "inference.urls=['http://h:1']", "inference.hang_s=9.0"],
+            "inference.hang_s: has no effect on the running servers of inference.urls",
+        ),
         (
             ["inference.backend=vllm", "pools.team.urls=['http://h:1']", "inference.servers=2"],
             "inference.servers: has no effect on the running servers of pools.<policy>.urls",

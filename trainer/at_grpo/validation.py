@@ -42,7 +42,8 @@ LORA_PREFIX = "lora_"  # PEFT warns of a name that is a part of it, even of one 
 URL = re.compile(r"(?:https?://[^/\s@?#]+/*|unix:/\S+)\Z")
 BASE_URL = re.compile(r"(?:https?://[^/\s@?#]+(?:/[^\s?#]*)?)?\Z")
 POLICY_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
-OF_STARTED = ("servers", "gpus", "options", "python")  # of `inference`, for servers that a run starts
+# of `inference`, for servers that a run starts
+OF_STARTED = ("servers", "gpus", "options", "python", "start_timeout_s", "hang_s", "restarts")
 OWN_FIELDS = frozenset({"messages", "model", "n", "seed", "stream"})  # of a chat request, that no option may set
 
 
