@@ -1,6 +1,5 @@
 """The script `llm-envs` in processes that are forked from one that has its libraries, so that a start costs nothing."""
 
-import multiprocessing
 import os
 import sys
 import time
@@ -8,18 +7,12 @@ from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 
 from llm_envs.cli import main
-
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(
-    ["llm_envs_bench.commands.evaluate", "openai.resources.chat", "tests.benchmarks.command_process"]
-)
+from tests import forked
 
 
 def start(*arguments: str) -> ForkServerProcess:
     """Run a command; what it prints is thrown away."""
-    process = _CONTEXT.Process(target=_run, args=(arguments,), daemon=True)
-    process.start()
-    return process
+    return forked.start(_run, arguments, daemon=True)
 
 
 def run_to_its_end(*arguments: str) -> int:

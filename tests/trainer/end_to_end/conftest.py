@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.trainer.end_to_end import process
 from tests.trainer.end_to_end.settings import resumable, small
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _forked_from_one_that_has_imported() -> None:
-    process.prepare()
+    forked.prepare()
 
 
 @pytest.fixture(scope="session")

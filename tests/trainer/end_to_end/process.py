@@ -1,47 +1,21 @@
-"""Runs in processes of their own, forked from one that has done nothing but import what they need.
+"""Runs in processes of their own, since one that has trained before is no new process."""
 
-Importing TRL and PEFT takes longer than a small run, and a process that has trained before is no new process.
-"""
-
-import multiprocessing
-import os
-import sys
 from importlib import import_module
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-import pytest
-
 from at_grpo.config import TrainConfig
-from tests.architecture.paths import ROOT
+from tests import forked
 from tests.scale import scaled
 
-_CONTEXT = multiprocessing.get_context("forkserver")
 _INSIDE = "tests.trainer.end_to_end.inside"
 TIMEOUT_S = scaled(fast=280, system=1100, long=6 * 3600)  # just under the watchdog of a test, to say what hangs
 OUTPUT = "output.txt"  # what a run says, in its folder
 
 
-def prepare() -> None:
-    """Start the process that the others are forked from, on the code of this checkout."""
-    paths = [str(ROOT / part) for part in (".", "trainer", "benchmarks")]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])]))
-        _CONTEXT.set_forkserver_preload([_INSIDE])
-        process = _CONTEXT.Process(target=_check_preloaded)
-        process.start()
-    assert wait(process) == 0, "the process that others are forked from could not import TRL"
-
-
-def _check_preloaded() -> None:
-    sys.exit(_INSIDE not in sys.modules)
-
-
 def start(function: str, *args: object) -> BaseProcess:
     """Begin a function of `inside` in a new process."""
-    process = _CONTEXT.Process(target=_call, args=(function, args))
-    process.start()
-    return process
+    return forked.start(_call, function, args)
 
 
 def _call(function: str, args: tuple[object, ...]) -> None:

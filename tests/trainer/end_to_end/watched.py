@@ -22,12 +22,12 @@ def run(config: TrainConfig, resume: Path | None) -> None:
     """`train.run`, watched; `trained.jsonl` is of the latest process only, whose gradients alone count."""
     folder = Path(config.run.output_dir)
     begin(folder)
-    (folder / KEPT).mkdir(exist_ok=True)
+    keep_journals(folder)  # one whose checkpoint was complete when the process before was killed is never committed
     trained = (folder / TRAINED).open("w")
     commit, step, backward = Journal.commit, ATGRPOTrainer.training_step, ATGRPOTrainer._backward
 
     def keep_and_commit(self: Journal, checkpoint: Path) -> None:
-        shutil.copytree(folder / FOLDER, folder / KEPT, dirs_exist_ok=True) if (folder / FOLDER).is_dir() else None
+        keep_journals(folder)
         commit(self, checkpoint)
 
     def step_and_save(self: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
@@ -47,3 +47,10 @@ def run(config: TrainConfig, resume: Path | None) -> None:
     ATGRPOTrainer.training_step = step_and_save  # type: ignore[method-assign]
     ATGRPOTrainer._backward = backward_and_note  # type: ignore[method-assign]
     train.run(config, resume)
+
+
+def keep_journals(folder: Path) -> None:
+    """Copy a run's journals as they are now over those that were kept before."""
+    (folder / KEPT).mkdir(exist_ok=True)
+    if (folder / FOLDER).is_dir():
+        shutil.copytree(folder / FOLDER, folder / KEPT, dirs_exist_ok=True)
