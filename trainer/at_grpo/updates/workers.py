@@ -218,9 +218,7 @@ def update_workers(
     meeting = Path(tempfile.gettempdir()) / f"at-grpo-ranks-{uuid.uuid4().hex}"
     plans = [
         WorkerPlan(
-            *(config, pool, rank, len(place.ranks), gpu),
-            rendezvous=meeting.with_suffix(f".{pool.name}"),
-            resume=_part(resume, pool, number),
+            config, pool, rank, len(place.ranks), gpu, meeting.with_suffix(f".{pool.name}"), _part(resume, pool, number)
         )
         for number, (pool, place) in enumerate(zip(pools, placement.pools, strict=True))
         for rank, gpu in enumerate(place.ranks)
