@@ -56,6 +56,8 @@ class Endpoint:
 class _Server(ThreadingHTTPServer):
     """Knows what to answer and keeps what it was asked."""
 
+    request_queue_size = 1024  # with the library's 5, the kernel resets some of many connections that come at once
+
     def __init__(self, script: Script) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.script = script
