@@ -182,6 +182,13 @@ def test_a_key_for_a_role_that_no_model_plays_is_not_ignored(variable: str) -> N
         evaluate(None, "--agent", "oracle", "--key-env", "MINE")
 
 
+def test_a_key_whose_variable_is_not_set_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MINE", raising=False)
+    with endpoint(step) as server, pytest.raises(UsageError, match="--key-env names MINE, which is not set"):
+        evaluate(server, "--key-env", "MINE")
+    assert server.requests == []
+
+
 @pytest.mark.parametrize("url", ["http://me:secret@localhost/v1", "http://localhost/v1?api_key=secret"])
 def test_a_url_that_holds_a_secret_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="must hold no user, password or query") as refusal:

@@ -76,8 +76,8 @@ class OpenAIAgent(PlainAgent):
             patience: how long a reply is waited for.
 
         Raises:
-            UsageError: the `openai` package is missing, there is no key for OpenAI's own endpoint, or one that no
-                header can hold.
+            UsageError: the `openai` package is missing, there is no key for OpenAI's own endpoint or in a variable
+                that was named, or one that no header can hold.
         """
         self.name = name
         self.model = endpoint.model
@@ -193,6 +193,10 @@ def _check(name: str, endpoint: Endpoint) -> None:
         import openai  # noqa: F401  a missing extra is told before the first episode
     except ImportError as error:
         raise UsageError(f"agent={name!r}: needs the openai package; pip install 'llm-envs[bench]'.") from error
+    if endpoint.key is None and endpoint.key_variable != KEY:
+        raise UsageError(
+            f"agent={name!r}: --key-env names {endpoint.key_variable}, which is not set; export it, or leave it out."
+        )
     if endpoint.base_url is None and endpoint.key is None:
         raise UsageError(
             f"agent={name!r}: needs a key in {endpoint.key_variable}, or the URL of another endpoint: openai:MODEL@URL."
