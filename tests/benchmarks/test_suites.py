@@ -56,8 +56,8 @@ def test_there_is_a_small_one_a_core_the_demos_and_one_for_each_environment() ->
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_the_environments_still_make_what_was_frozen(entry: SuiteEntry) -> None:
-    few = replace(entry, instances=min(entry.instances, scaled(fast=2, long=entry.instances)), starts=())
-    assert entry.starts[: few.instances] == starts(few)
+    """Every instance: a change that touches one in a hundred tasks would slip by a few of them."""
+    assert entry.starts == starts(entry)
     assert len(set(entry.starts)) == entry.instances, "no instance stands in it twice"
 
 
