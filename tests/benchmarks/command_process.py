@@ -1,6 +1,7 @@
 """The script `llm-envs` in processes that are forked from one that has its libraries, so that a start costs nothing."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -34,6 +35,7 @@ def stop_when(due: Callable[[], bool], signal_number: int, *arguments: str) -> i
 
 
 def _run(arguments: tuple[str, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background commands ignore it
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
