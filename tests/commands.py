@@ -1,6 +1,7 @@
 """Commands of this checkout in processes of their own, as a user starts them."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -34,3 +35,11 @@ def running(
     finally:
         process.kill()
         process.communicate()
+
+
+def free_port() -> int:
+    """A port of loopback that nobody has at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        number: int = probe.getsockname()[1]
+        return number

@@ -9,11 +9,14 @@ import os
 import sys
 from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
+from multiprocessing.process import BaseProcess
 
 import pytest
 
-from tests.architecture.paths import ROOT
+from tests.commands import PATHS
+from tests.scale import scaled
 
+TIMEOUT_S = scaled(fast=280, system=1100, long=6 * 3600)  # just under the watchdog of a test, to say what hangs
 _CONTEXT = multiprocessing.get_context("forkserver")
 _IMPORTED = (
     "tests.trainer.end_to_end.inside",
@@ -38,13 +41,21 @@ def start(function: Callable[..., object], *args: object, daemon: bool = False) 
 @functools.cache
 def prepare() -> None:
     """Start the process that the others are forked from, on the code of this checkout."""
-    paths = [str(ROOT / part) for part in (".", "trainer", "benchmarks")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])]))
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [PATHS, os.environ.get("PYTHONPATH")])))
         _CONTEXT.set_forkserver_preload(list(_IMPORTED))
         process = _begin(_check_imported)
-    process.join()
-    assert process.exitcode == 0, f"the process that others are forked from could not import {', '.join(_IMPORTED)}"
+    assert wait(process) == 0, f"the process that others are forked from could not import {', '.join(_IMPORTED)}"
+
+
+def wait(process: BaseProcess) -> int:
+    """Wait for the end of a process; returns its exit status, negative for a signal."""
+    process.join(TIMEOUT_S)
+    status = process.exitcode
+    if status is None:
+        process.kill()
+    assert status is not None, f"no end after {TIMEOUT_S} s"
+    return status
 
 
 def _begin(function: Callable[..., object], *args: object, daemon: bool = False) -> ForkServerProcess:

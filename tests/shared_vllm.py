@@ -6,7 +6,6 @@ The files that share it run one after the other on one worker (`tests/conftest.p
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from at_grpo.inference.endpoint import Endpoint
 from at_grpo.inference.keeper import descendants
 from at_grpo.loading import dump_config
 from at_grpo.warm_start import build_base
-from tests.architecture.paths import ROOT
+from tests.commands import PATHS, free_port
 from tests.trainer.end_to_end import vllm_runs
 from tests.trainer.inference import processes, vllm_fixtures
 
@@ -64,12 +63,11 @@ def shared_server(folder: Path) -> Iterator[SharedServer]:
     config, log = folder / "config.yaml", folder / "log"
     config.write_text(dump_config(vllm_runs.served(folder / "run", base)))
     room = ["--max-len", str(vllm_fixtures.MAX_LEN), "--policies", "3", "--max-rank", str(vllm_fixtures.RANK)]
-    paths = os.pathsep.join(str(ROOT / part) for part in (".", "trainer"))
     port = free_port()
     with log.open("w") as output:
         serving = subprocess.Popen(
             [sys.executable, "-m", "at_grpo", "serve", "--config", str(config), "--port", str(port), *room],
-            env=os.environ | {"PYTHONPATH": paths},
+            env=os.environ | {"PYTHONPATH": PATHS},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
@@ -85,10 +83,3 @@ def shared_server(folder: Path) -> Iterator[SharedServer]:
         serving.send_signal(signal.SIGINT)
         status = serving.wait(vllm_runs.LIMIT_S)
     assert status == 0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number: int = probe.getsockname()[1]
-        return number

@@ -18,9 +18,7 @@ def start(*arguments: str) -> ForkServerProcess:
 
 def run_to_its_end(*arguments: str) -> int:
     """The command's exit status."""
-    process = start(*arguments)
-    process.join()
-    return int(process.exitcode or 0)
+    return forked.wait(start(*arguments))
 
 
 def stop_when(due: Callable[[], bool], signal_number: int, *arguments: str) -> int:
@@ -30,8 +28,7 @@ def stop_when(due: Callable[[], bool], signal_number: int, *arguments: str) -> i
         assert process.exitcode is None, "it ended by itself"
         time.sleep(0.002)
     os.kill(int(process.pid or 0), signal_number)
-    process.join()
-    return int(process.exitcode or 0)
+    return forked.wait(process)
 
 
 def _run(arguments: tuple[str, ...]) -> None:

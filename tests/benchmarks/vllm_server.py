@@ -1,7 +1,6 @@
 """A real vLLM server on loopback, for as long as a test module needs it."""
 
 import json
-import socket
 import tempfile
 import time
 import urllib.request
@@ -11,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from tests.commands import free_port
 
 START_S = 600.0
 
@@ -31,9 +32,7 @@ def serving(base: Path, log: Path, *, longest: int, adapters: int = 2) -> Iterat
     from at_grpo.inference.server import end, launch
 
     plan = ServerPlan(str(base), "float32", longest, adapters, 8, options={"enforce-eager": True, "max-num-seqs": 16})
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     folder = Path(tempfile.mkdtemp())
     with log.open("wb") as output:
         process = launch(plan, ["--host", "127.0.0.1", "--port", str(port)], folder, output)

@@ -20,6 +20,7 @@ from at_grpo.inference.keeper import descendants
 from at_grpo.loading import load_config
 from llm_envs.core.errors import UsageError
 from tests import commands
+from tests.commands import free_port
 from tests.scale import scaled
 from tests.trainer.inference import listener
 from tests.trainer.inference.http_server import serving
@@ -30,13 +31,6 @@ LIMIT_S = 60
 @pytest.fixture
 def python(tmp_path: Path) -> str:
     return str(listener.stand_in(tmp_path))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number: int = probe.getsockname()[1]
-        return number
 
 
 def command(*words: str) -> AbstractContextManager["subprocess.Popen[str]"]:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from at_grpo.config import TrainConfig
 from tests import forked
-from tests.scale import scaled
+from tests.forked import wait
 
 _INSIDE = "tests.trainer.end_to_end.inside"
-TIMEOUT_S = scaled(fast=280, system=1100, long=6 * 3600)  # just under the watchdog of a test, to say what hangs
 OUTPUT = "output.txt"  # what a run says, in its folder
 
 
@@ -20,16 +19,6 @@ def start(function: str, *args: object) -> BaseProcess:
 
 def _call(function: str, args: tuple[object, ...]) -> None:
     getattr(import_module(_INSIDE), function)(*args)
-
-
-def wait(process: BaseProcess) -> int:
-    """Wait for the end of a process; returns its exit status."""
-    process.join(TIMEOUT_S)
-    status = process.exitcode
-    if status is None:
-        process.kill()
-    assert status is not None, f"no end after {TIMEOUT_S} s"
-    return status
 
 
 def train(config: TrainConfig, resume: Path | None = None, fault: str = "") -> Path:

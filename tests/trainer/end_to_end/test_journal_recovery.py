@@ -11,6 +11,7 @@ import pytest
 from at_grpo.checkpointing import latest_checkpoint
 from at_grpo.config import InferenceSection, TrainConfig
 from at_grpo.rollouts.played import Played
+from tests import forked
 from tests.scale import scaled
 from tests.trainer.end_to_end import process
 from tests.trainer.end_to_end.journalled import INSTANCES, check_version, config_of, read
@@ -24,7 +25,7 @@ def kill_in_version(config: TrainConfig, instances: int) -> list[Played]:
     folder = Path(config.run.output_dir)
     path = folder / "journal" / f"v{KILLED}.jsonl"
     running = process.start("watched", config, latest_checkpoint(folder) if folder.exists() else None)
-    deadline = time.monotonic() + process.TIMEOUT_S
+    deadline = time.monotonic() + forked.TIMEOUT_S
     while len(read(path)) < instances:
         assert running.exitcode is None, (folder / process.OUTPUT).read_text()[-3000:]
         assert time.monotonic() < deadline, "watchdog"
